@@ -1,0 +1,14 @@
+//===- Passes.h - every pass of the compiler ------------------------------===//
+#pragma once
+
+#include "dialects/Attn/Attn.h"
+#include "dialects/Tile/Tile.h"
+
+#include "mlir/Pass/Pass.h"
+
+namespace lacuna {
+#define GEN_PASS_DECL
+#include "compiler/Passes/Passes.h.inc"
+#define GEN_PASS_REGISTRATION
+#include "compiler/Passes/Passes.h.inc"
+} // namespace lacuna

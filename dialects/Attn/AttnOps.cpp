@@ -1,0 +1,137 @@
+//===- AttnOps.cpp - syntax and verifiers ---------------------------------===//
+#include "dialects/Attn/Attn.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+
+using namespace mlir;
+using namespace lacuna::attn;
+using lacuna::sparsity::SetType;
+
+//===----------------------------------------------------------------------===//
+// attn.attend
+//===----------------------------------------------------------------------===//
+
+/// query , key , value over set (: type)? (sinks value)? (scale number)? from_start?
+/// (score (args) region)? attr-dict : query, key, value -> output (, lse)?
+ParseResult AttendOp::parse(OpAsmParser &parser, OperationState &result) {
+  Builder &builder = parser.getBuilder();
+  SmallVector<OpAsmParser::UnresolvedOperand, 3> tensors(3);
+  OpAsmParser::UnresolvedOperand set, sinks;
+  Type setType = SetType::get(parser.getContext(), {1});
+  if (parser.parseOperand(tensors[0]) || parser.parseComma() || parser.parseOperand(tensors[1]) ||
+      parser.parseComma() || parser.parseOperand(tensors[2]) || parser.parseKeyword("over") ||
+      parser.parseOperand(set))
+    return failure();
+  if (succeeded(parser.parseOptionalColon()) && parser.parseType(setType))
+    return failure();
+
+  bool hasSinks = succeeded(parser.parseOptionalKeyword("sinks"));
+  Type sinksType;
+  if (hasSinks && (parser.parseOperand(sinks) || parser.parseColonType(sinksType)))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("scale"))) {
+    double scale;
+    if (parser.parseFloat(scale))
+      return failure();
+    result.addAttribute(getScaleAttrName(result.name), builder.getF32FloatAttr(scale));
+  }
+  if (succeeded(parser.parseOptionalKeyword("from_start")))
+    result.addAttribute(getFromStartAttrName(result.name), builder.getUnitAttr());
+
+  Region *score = result.addRegion();
+  if (succeeded(parser.parseOptionalKeyword("score"))) {
+    SmallVector<OpAsmParser::Argument> arguments;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren))
+      return failure();
+    if (arguments.size() != 5)
+      return parser.emitError(loc, "expected a score region of five arguments (score, batch, head, "
+                                   "query position, key position), got ")
+             << arguments.size();
+    for (auto [index, argument] : llvm::enumerate(arguments))
+      argument.type = index == 0 ? Type(builder.getF32Type()) : Type(builder.getIndexType());
+    if (parser.parseRegion(*score, arguments))
+      return failure();
+  }
+
+  SmallVector<Type> inputTypes, resultTypes;
+  SMLoc typeLoc;
+  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
+      parser.getCurrentLocation(&typeLoc) || parser.parseTypeList(inputTypes) ||
+      parser.parseArrow() || parser.parseTypeList(resultTypes))
+    return failure();
+  if (inputTypes.size() != 3)
+    return parser.emitError(typeLoc, "expected the types of query, key and value, got ")
+           << inputTypes.size() << " types";
+  if (parser.resolveOperands(tensors, inputTypes, typeLoc, result.operands) ||
+      parser.resolveOperand(set, setType, result.operands) ||
+      (hasSinks && parser.resolveOperand(sinks, sinksType, result.operands)))
+    return failure();
+  result.addTypes(resultTypes);
+  return success();
+}
+
+void AttendOp::print(OpAsmPrinter &printer) {
+  printer << " " << getQuery() << ", " << getKey() << ", " << getValue() << " over " << getSet();
+  if (getSet().getType() != SetType::get(getContext(), {1}))
+    printer << " : " << getSet().getType();
+  if (getSinks())
+    printer << " sinks " << getSinks() << " : " << getSinks().getType();
+  if (FloatAttr scale = getScaleAttr()) {
+    printer << " scale ";
+    printer.printFloat(scale.getValue());
+  }
+  if (getFromStart())
+    printer << " from_start";
+  if (!getScore().empty()) {
+    printer << " score (";
+    llvm::interleaveComma(getScore().getArguments(), printer);
+    printer << ") ";
+    printer.printRegion(getScore(), /*printEntryBlockArgs=*/false);
+  }
+  printer.printOptionalAttrDict((*this)->getAttrs(),
+                                {getScaleAttrName(), getFromStartAttrName()});
+  printer << " : " << getQuery().getType() << ", " << getKey().getType() << ", "
+          << getValue().getType() << " -> ";
+  llvm::interleaveComma(getResultTypes(), printer);
+}
+
+LogicalResult AttendOp::verify() { return success(); }
+
+//===----------------------------------------------------------------------===//
+// attn.merge
+//===----------------------------------------------------------------------===//
+
+/// (output , lse) , ... attr-dict : output type , lse type
+ParseResult MergeOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::UnresolvedOperand> outputs, lses;
+  Type outputType, lseType;
+  auto parsePart = [&]() -> ParseResult {
+    return failure(parser.parseLParen() || parser.parseOperand(outputs.emplace_back()) ||
+                   parser.parseComma() || parser.parseOperand(lses.emplace_back()) ||
+                   parser.parseRParen());
+  };
+  if (parser.parseCommaSeparatedList(parsePart) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(outputType) ||
+      parser.parseComma() || parser.parseType(lseType) ||
+      parser.resolveOperands(outputs, outputType, result.operands) ||
+      parser.resolveOperands(lses, lseType, result.operands))
+    return failure();
+  result.addTypes({outputType, lseType});
+  return success();
+}
+
+void MergeOp::print(OpAsmPrinter &printer) {
+  printer << " ";
+  llvm::interleaveComma(llvm::zip_equal(getOutputs(), getLses()), printer, [&](auto part) {
+    printer << "(" << std::get<0>(part) << ", " << std::get<1>(part) << ")";
+  });
+  printer.printOptionalAttrDict((*this)->getAttrs());
+  printer << " : " << getOutput().getType() << ", " << getLse().getType();
+}
+
+LogicalResult MergeOp::verify() { return success(); }
+
+#define GET_OP_CLASSES
+#include "dialects/Attn/AttnOps.cpp.inc"

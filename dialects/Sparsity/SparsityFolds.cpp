@@ -1,0 +1,2 @@
+//===- SparsityFolds.cpp - folders and canonical forms --------------------===//
+#include "dialects/Sparsity/Sparsity.h"
