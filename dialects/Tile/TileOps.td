@@ -65,12 +65,31 @@ def Tile_PlanOp : Tile_Op<"plan", [Pure, Terminator, AttrSizedOperandSegments, H
   let assemblyFormat = "`grid` `(` $grid `)` `shapes` `(` $shapes `)` attr-dict";
 }
 
+def Tile_RequireOp : Tile_Op<"require", [HasParent<"KernelOp">]> {
+  let summary = "a condition that a launch checks before it runs";
+  let description = [{
+    Stands in `plan` only. When the condition is false nothing of the kernel
+    runs, and the launch fails with the message, in which `{0}`, `{1}`, ... are
+    the values. Requirements are checked in order.
+
+    ```mlir
+    tile.require %whole, "expected the key heads to divide the query heads, got {0} and {1}"
+        (%hkv, %hq)
+    ```
+  }];
+  let arguments = (ins I1:$condition, StrAttr:$message, Variadic<Index>:$values);
+  let assemblyFormat = "$condition `,` $message (`(` $values^ `)`)? attr-dict";
+  let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
+}
+
 def Tile_EndOp : Tile_Op<"end", [Pure, Terminator, HasParent<"KernelOp">]> {
   let summary = "the end of a kernel's body";
   let assemblyFormat = "attr-dict";
 }
 
-def Tile_LaunchOp : Tile_Op<"launch", [AttrSizedOperandSegments]> {
+def Tile_LaunchOp : Tile_Op<"launch", [AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "run a kernel over its grid";
   let description = [{
     The results are the kernel's outputs. With `into`, the outputs start as
@@ -191,8 +210,41 @@ def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["scores", "result"]>, At
   let hasVerifier = 1;
 }
 
+def Tile_ClassifyOp : Tile_Op<"classify", [Pure, AttrSizedOperandSegments]> {
+  let summary = "whether the pairs of a tile are live: none, some or all";
+  let description = [{
+    The result is 0 when no pair of the two boxes is live, 2 when all are, and
+    1 otherwise. Rows outside the query grid do not count; keys outside the key
+    grid are dead pairs. The set is given as in `tile.mask`: by name
+    (`over %set`) before `lacuna-expand-masks`, as a region after it.
+
+    Sets with opaque terms (`sparsity.where`) cannot be bounded from their
+    formula. For them `lacuna-attn-to-tile` makes a first kernel that
+    classifies every tile of the set's hull and stores the classes; loops of the
+    second kernel read them (`classes` of `tile.for_each`).
+
+    ```mlir
+    %c = tile.classify[%b, %h] over %set : !sparsity.set<1> query (%i) of (%nq) box [64]
+        key (%j) of (%nk) box [64]
+    ```
+  }];
+  let arguments = (ins Index:$batch, Index:$head, Optional<Sparsity_Set>:$set,
+                       Variadic<Index>:$query_at, Variadic<Index>:$query_sizes,
+                       Variadic<Index>:$key_at, Variadic<Index>:$key_sizes,
+                       DenseI64ArrayAttr:$query_box, DenseI64ArrayAttr:$key_box);
+  let results = (outs I8:$tile_class);
+  let regions = (region MaxSizedRegion<1>:$predicate);
+  let assemblyFormat = [{
+    `[` $batch `,` $head `]` (`over` $set^ `:` type($set))?
+    `query` `(` $query_at `)` `of` `(` $query_sizes `)` `box` $query_box
+    `key` `(` $key_at `)` `of` `(` $key_sizes `)` `box` $key_box
+    (`where` $predicate^)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator,
-    ParentOneOf<["ScoreOp", "MaskOp", "ForEachOp"]>]> {
+    ParentOneOf<["ScoreOp", "MaskOp", "ClassifyOp", "ForEachOp"]>]> {
   let summary = "the values that a region returns";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
@@ -284,6 +336,15 @@ def Tile_ForEachOp : Tile_Op<"for_each", [SingleBlock, AttrSizedOperandSegments,
     of `key_box`. The block has the key tile's first coordinates, then the
     values carried from visit to visit.
 
+    Without `classes` live and full follow from the set's formula alone, where an
+    opaque term counts as live when tiles are looked for and as dead when full
+    ones are. With `classes`, a tensor `b x h x query tile x key tile` (i8; both
+    tile numbers are row-major; an extent of 1 for batch or head serves them
+    all) that a kernel with `tile.classify` filled for the tiles of the set's
+    hull, a tile of the hull is live when its class is not 0, partial when 1
+    and full when 2. Entries outside the hull are never read. The table takes one
+    byte per pair of tiles, `b * h * (nq / 64) * (nk / 64)` bytes for tiles of 64.
+
     ```mlir
     %r:3 = tile.for_each partial %set[%b, %h] query (%i) of (%nq) box [64]
         key of (%nk) box [64] init(%acc, %m, %l : ...) {
@@ -296,7 +357,8 @@ def Tile_ForEachOp : Tile_Op<"for_each", [SingleBlock, AttrSizedOperandSegments,
   let arguments = (ins Tile_TileClass:$tile_class,
                        Sparsity_Set:$set, Index:$batch, Index:$head,
                        Variadic<Index>:$query_at, Variadic<Index>:$query_sizes,
-                       Variadic<Index>:$key_sizes, Variadic<AnyType>:$init,
+                       Variadic<Index>:$key_sizes, Optional<4DTensorOf<[I8]>>:$classes,
+                       Variadic<AnyType>:$init,
                        DenseI64ArrayAttr:$query_box, DenseI64ArrayAttr:$key_box);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
@@ -304,6 +366,7 @@ def Tile_ForEachOp : Tile_Op<"for_each", [SingleBlock, AttrSizedOperandSegments,
     $tile_class $set `[` $batch `,` $head `]`
     `query` `(` $query_at `)` `of` `(` $query_sizes `)` `box` $query_box
     `key` `of` `(` $key_sizes `)` `box` $key_box
+    (`classes` `(` $classes^ `:` type($classes) `)`)?
     (`init` `(` $init^ `:` type($init) `)`)? $body attr-dict `:` type($set)
   }];
   let hasVerifier = 1;
