@@ -15,6 +15,8 @@ enum class ElementType { F16, BF16, F32, F64, I8, I32, I64 };
 unsigned byteWidth(ElementType type);
 /// "f16", "bf16", ...: the names that specs use.
 const char *toString(ElementType type);
+/// Whether elements are floating-point numbers.
+bool isFloat(ElementType type);
 
 /// A view: element (i0, i1, ...) lies at data + byteWidth * sum(i_d * strides[d]).
 struct Tensor {
@@ -37,14 +39,23 @@ struct Tensor {
 /// Row-major strides of `shape`.
 std::vector<int64_t> contiguousStrides(const std::vector<int64_t> &shape);
 
-/// A tensor that owns its memory.
+/// "1x8x4096x64", as the command line writes shapes.
+std::string shapeText(const std::vector<int64_t> &shape);
+
+/// A tensor that owns its memory. Moving keeps views of it valid; copies are made by `clone`.
 class OwnedTensor {
 public:
   OwnedTensor() = default;
+  OwnedTensor(OwnedTensor &&) = default;
+  OwnedTensor &operator=(OwnedTensor &&) = default;
+  OwnedTensor(const OwnedTensor &) = delete;
+  OwnedTensor &operator=(const OwnedTensor &) = delete;
   /// Zero-filled, contiguous, 64-byte aligned.
   OwnedTensor(ElementType type, std::vector<int64_t> shape);
   const Tensor &view() const { return tensor; }
   Tensor &view() { return tensor; }
+  /// A contiguous copy of any view.
+  static OwnedTensor clone(const Tensor &source);
 
 private:
   std::vector<uint64_t> storage;
