@@ -2,6 +2,7 @@
 #include "lacuna/Tensor.h"
 
 #include "lib/Support/Half.h"
+#include "lib/Support/Walk.h"
 
 #include <cstring>
 
@@ -157,15 +158,10 @@ OwnedTensor OwnedTensor::clone(const Tensor &source) {
   OwnedTensor copy(source.type, source.shape);
   unsigned width = byteWidth(source.type);
   char *to = static_cast<char *>(copy.tensor.data);
-  std::vector<int64_t> index(source.shape.size(), 0);
-  for (int64_t element = 0, count = source.elements(); element < count; ++element) {
-    std::memcpy(to + element * width, address(source, index), width);
-    for (size_t axis = index.size(); axis-- > 0;) {
-      if (++index[axis] < source.shape[axis])
-        break;
-      index[axis] = 0;
-    }
-  }
+  forEachIndex(source.shape, [&](const std::vector<int64_t> &index) {
+    std::memcpy(to, address(source, index), width);
+    to += width;
+  });
   return copy;
 }
 

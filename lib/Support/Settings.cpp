@@ -1,0 +1,52 @@
+//===- Settings.cpp - the only reader of environment variables -------------===//
+#include "lib/Support/Settings.h"
+
+#include "lib/Support/Text.h"
+
+#include <cstdlib>
+
+namespace lacuna {
+
+/// Reads `name` into `value` when it is set; the least allowed value is 0.
+static Status readCount(const char *name, int64_t &value) {
+  const char *text = std::getenv(name);
+  if (!text || !*text)
+    return Status::ok();
+  std::optional<int64_t> number = parseInteger(text);
+  if (!number || *number < 0)
+    return Status::error(
+        StatusCode::InvalidArgument,
+        fmt::format("expected {} to be a number of at least 0, got '{}'", name, text));
+  value = *number;
+  return Status::ok();
+}
+
+static Status readLevel(const char *name, LogLevel &value) {
+  const char *text = std::getenv(name);
+  if (!text || !*text)
+    return Status::ok();
+  for (LogLevel level :
+       {LogLevel::Debug, LogLevel::Info, LogLevel::Warning, LogLevel::Error, LogLevel::Off})
+    if (std::string_view(text) == toString(level)) {
+      value = level;
+      return Status::ok();
+    }
+  return Status::error(
+      StatusCode::InvalidArgument,
+      fmt::format("expected {} to be debug, info, warning, error or off, got '{}'", name, text));
+}
+
+Result<Settings> Settings::fromEnvironment() {
+  Settings settings;
+  auto seed = static_cast<int64_t>(settings.propertySeed);
+  for (const Status &status :
+       {readCount("LACUNA_THREADS", settings.threads),
+        readCount("LACUNA_PROPERTY_CASES", settings.propertyCases),
+        readCount("LACUNA_PROPERTY_SEED", seed), readLevel("LACUNA_LOG", settings.logLevel)})
+    if (!status)
+      return status;
+  settings.propertySeed = static_cast<uint64_t>(seed);
+  return settings;
+}
+
+} // namespace lacuna

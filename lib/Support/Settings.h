@@ -1,0 +1,27 @@
+//===- Settings.h - the only reader of environment variables ---------------===//
+#pragma once
+
+#include "lacuna/Status.h"
+#include "lib/Support/Log.h"
+
+#include <cstdint>
+
+namespace lacuna {
+
+/// What the environment says; docs/environment.md describes each variable.
+struct Settings {
+  /// LACUNA_THREADS: threads of a CPU launch; 0 stands for one per core.
+  int64_t threads = 0;
+  /// LACUNA_LOG: least important level that is shown.
+  LogLevel logLevel = LogLevel::Warning;
+  /// LACUNA_PROPERTY_CASES: how many cases a property test draws; 0 stands for the test's own
+  /// number.
+  int64_t propertyCases = 0;
+  /// LACUNA_PROPERTY_SEED: where property tests start.
+  uint64_t propertySeed = 1;
+
+  /// Reads all variables; one that is there with a wrong value is an error that names it.
+  static Result<Settings> fromEnvironment();
+};
+
+} // namespace lacuna
