@@ -4,6 +4,7 @@
 #include "dialects/Attn/Attn.h"
 #include "dialects/Tile/Tile.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace lacuna {

@@ -4,6 +4,72 @@
 
 include "mlir/Pass/PassBase.td"
 
+def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
+  let summary = "choose the tile shapes of every attend";
+  let description = [{
+    A program computes one query tile of one head and visits key tiles. On the
+    CPU both have 64 tokens: scores of 64 x 64 f32 (16 KiB) stay in the first
+    cache next to a key tile, rows fill whole vectors of any width, and a border
+    wastes at most 63 rows. On a grid of r axes the 64 tokens form a box as even
+    as possible (8x8, 4x4x4, 2x2x4x4): a neighbourhood then touches the fewest
+    tiles. An axis of constant size takes no more than the next power of two; what
+    it leaves goes to the other axes, and if all are that small the last one
+    is padded, so that the number of rows stays the same.
+
+    `query_tile` and `key_tile` list one extent per axis of the set's domain, for
+    concatenated domains segment after segment. Attributes that are there
+    already are kept.
+
+    Requires: nothing beyond valid IR. Leaves: both attributes on every attend.
+
+    ```mlir
+    %o = attn.attend %q, %k, %v over %set : ...
+    // becomes
+    %o = attn.attend %q, %k, %v over %set {key_tile = array<i64: 64>, query_tile = array<i64: 64>} : ...
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "what the tiles are for: cpu">,
+    ListOption<"queryTile", "query-tile", "int64_t",
+               "tokens per query tile: one number, or one per axis of the domain">,
+    ListOption<"keyTile", "key-tile", "int64_t",
+               "tokens per key tile: one number, or one per axis of the domain">
+  ];
+  let dependentDialects = ["::lacuna::attn::AttnDialect"];
+}
+
+def AttnToTilePass : Pass<"lacuna-attn-to-tile", "::mlir::ModuleOp"> {
+  let summary = "one kernel per attend and query segment, and a launch in its place";
+  let description = [{
+    Each `attn.attend` becomes a `tile.kernel` that computes one query tile of
+    one head per grid point: load the rows, then for each key segment a loop over
+    live tiles (load, product, score region, mask, softmax step), then finish and
+    store. Kernels take all arguments of the function and the launch results
+    they use; scalars and sets are computed again inside. A concatenated domain
+    gives one kernel per query segment, and each overwrites its part of the
+    previous one's output (`into`). `attn.merge` becomes a kernel over 64 rows.
+
+    What shapes and sizes must satisfy at run time stands in the plan as
+    `tile.require`: equal batches and lengths, heads that divide, one sink or
+    per-head number for each head, grid sizes whose product is the token count.
+
+    A set with opaque terms (`sparsity.where`) gets a kernel before it that stores
+    the class of every tile of the set's hull, one byte per pair of tiles.
+
+    Requires: tile shapes on every attend (`lacuna-assign-tiles`), one set per pair
+    of segments (`lacuna-split-segments`), and functions of one block with
+    nothing but attention, sets and scalars.
+    Leaves: no attn op; functions that hold only launches.
+
+    ```mlir
+    %o = attn.attend %q, %k, %v over %set {...} : ...
+    // becomes, with @f_attend_0 in front of the function
+    %o = tile.launch @f_attend_0(%q, %k, %v, %left) : (...) -> ...
+    ```
+  }];
+  let dependentDialects = ["::lacuna::tile::TileDialect"];
+}
+
 def PeelFullTilesPass : Pass<"lacuna-peel-full-tiles"> {
   let summary = "split loops over live tiles so that masks stand only in partial tiles";
   let description = [{

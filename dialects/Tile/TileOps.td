@@ -114,7 +114,8 @@ def Tile_LoadOp : Tile_Op<"load", [Pure, AttrSizedOperandSegments]> {
     Reads the tokens whose coordinates lie in `[at_d, at_d + box_d)` on a grid
     of `sizes`; token `c` of a grid is row `base + row-major(c)` of the source's
     second-to-last axis. Rows of the tile are the box's tokens in row-major
-    order. Tokens outside the grid are read as zero and touch no memory.
+    order. Tokens outside the grid are read as zero and touch no memory. A
+    source `b x h x n` gives a tile of row values.
 
     ```mlir
     %k = tile.load %keys[%b, %h] at (%j) of (%n) base %zero box [64]

@@ -1,0 +1,72 @@
+//===- AttnToTile.cpp - one kernel per attend and query segment -----------===//
+#include "compiler/Passes/AttendLowering.h"
+#include "compiler/Passes/KernelBuilder.h"
+#include "compiler/Passes/Passes.h"
+
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace lacuna {
+#define GEN_PASS_DEF_ATTNTOTILEPASS
+#include "compiler/Passes/Passes.h.inc"
+} // namespace lacuna
+
+using namespace mlir;
+using namespace lacuna;
+
+/// Whether every op of `function` either becomes a kernel or can be computed again inside one.
+static LogicalResult checkFunction(func::FuncOp function) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError("expected a single block around attention, got ")
+           << function.getBody().getBlocks().size() << " blocks";
+  for (Operation &op : function.getBody().front()) {
+    if (isa<attn::AttendOp, attn::MergeOp, func::ReturnOp>(op))
+      continue;
+    if (!isCloneable(&op))
+      return op.emitError("expected only attention, sets and scalars next to attention, got '")
+             << op.getName() << "'";
+    WalkResult nested = op.walk([](Operation *inner) {
+      return isa<attn::AttendOp, attn::MergeOp>(inner) ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+    });
+    if (nested.wasInterrupted())
+      return op.emitError("expected attention at the top level of a function, got it inside '")
+             << op.getName() << "'";
+  }
+  return success();
+}
+
+static LogicalResult lowerFunction(func::FuncOp function) {
+  Block &block = function.getBody().front();
+  eraseDeadOps(block);
+  if (failed(checkFunction(function)))
+    return failure();
+  unsigned count = 0;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    std::string name = function.getSymName().str();
+    if (auto attend = dyn_cast<attn::AttendOp>(op)) {
+      if (failed(lowerAttend(attend, name + "_attend_" + std::to_string(count++))))
+        return failure();
+    } else if (auto merge = dyn_cast<attn::MergeOp>(op)) {
+      if (failed(lowerMerge(merge, name + "_merge_" + std::to_string(count++))))
+        return failure();
+    }
+  }
+  eraseDeadOps(block);
+  return success();
+}
+
+namespace {
+struct AttnToTile final : lacuna::impl::AttnToTilePassBase<AttnToTile> {
+  void runOnOperation() override {
+    SetVector<func::FuncOp> functions;
+    getOperation()->walk([&](Operation *op) {
+      if (isa<attn::AttendOp, attn::MergeOp>(op))
+        if (auto function = op->getParentOfType<func::FuncOp>())
+          functions.insert(function);
+    });
+    for (func::FuncOp function : functions)
+      if (failed(lowerFunction(function)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,116 @@
+//===- KernelBuilder.cpp - one tile.kernel and its launch -----------------===//
+#include "compiler/Passes/KernelBuilder.h"
+
+#include "dialects/Attn/Attn.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace lacuna;
+
+bool lacuna::isCloneable(Operation *op) {
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return true;
+  return isMemoryEffectFree(op) && llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
+}
+
+/// Splits what `uses` depend on into `inputs` (values that only the function can supply) and
+/// `slice` (ops to compute again).
+static void collectSlice(ValueRange uses, SetVector<Value> &inputs, DenseSet<Operation *> &slice) {
+  SmallVector<Value> pending(uses);
+  for (size_t next = 0; next < pending.size(); ++next) {
+    Value value = pending[next];
+    Operation *definition = value.getDefiningOp();
+    if (!definition || !isCloneable(definition) || isa<attn::AttendOp, attn::MergeOp>(definition)) {
+      inputs.insert(value);
+      continue;
+    }
+    if (!slice.insert(definition).second)
+      continue;
+    llvm::append_range(pending, definition->getOperands());
+    SetVector<Value> captured;
+    getUsedValuesDefinedAbove(definition->getRegions(), captured);
+    llvm::append_range(pending, captured);
+  }
+}
+
+static RankedTensorType withoutEncoding(RankedTensorType type) {
+  return RankedTensorType::get(type.getShape(), type.getElementType());
+}
+
+KernelBuilder::KernelBuilder(Operation *op, StringRef name, ValueRange uses,
+                             ArrayRef<RankedTensorType> outputTypes, unsigned gridRank)
+    : plan(op->getContext()), body(op->getContext()), op(op), loc(op->getLoc()) {
+  for (RankedTensorType type : outputTypes)
+    outputs.push_back(withoutEncoding(type));
+  auto function = op->getParentOfType<func::FuncOp>();
+  inputs.insert(function.getArguments().begin(), function.getArguments().end());
+  DenseSet<Operation *> slice;
+  collectSlice(uses, inputs, slice);
+
+  OpBuilder builder(function);
+  SymbolTable symbols(function->getParentOp());
+  kernel = tile::KernelOp::create(builder, loc, name, inputs.size(), outputs.size());
+  symbols.insert(kernel);
+  Block *planBlock = builder.createBlock(&kernel.getPlan());
+  Block *bodyBlock = builder.createBlock(&kernel.getBody());
+  for (Value input : inputs) {
+    planMap.map(input, planBlock->addArgument(input.getType(), input.getLoc()));
+    bodyMap.map(input, bodyBlock->addArgument(input.getType(), input.getLoc()));
+  }
+  for (RankedTensorType type : outputs)
+    bodyBlock->addArgument(MemRefType::get(type.getShape(), type.getElementType()), loc);
+  for (unsigned axis = 0; axis < gridRank; ++axis)
+    bodyBlock->addArgument(builder.getIndexType(), loc);
+
+  plan.setInsertionPointToEnd(planBlock);
+  body.setInsertionPointToEnd(bodyBlock);
+  for (Operation &candidate : *op->getBlock())
+    if (slice.contains(&candidate)) {
+      plan.clone(candidate, planMap);
+      body.clone(candidate, bodyMap);
+    }
+}
+
+LogicalResult KernelBuilder::require(Value condition, StringRef message, ValueRange values) {
+  APInt known;
+  if (!matchPattern(condition, m_ConstantInt(&known))) {
+    tile::RequireOp::create(plan, loc, condition, message, values);
+    return success();
+  }
+  if (!known.isZero())
+    return success();
+  std::string text = message.str();
+  for (auto [index, value] : llvm::enumerate(values)) {
+    std::string hole = "{" + std::to_string(index) + "}";
+    APInt number;
+    std::string shown = "an unknown number";
+    if (matchPattern(value, m_ConstantInt(&number)))
+      shown = std::to_string(number.getSExtValue());
+    if (size_t at = text.find(hole); at != std::string::npos)
+      text.replace(at, hole.size(), shown);
+  }
+  return op->emitOpError(text);
+}
+
+void lacuna::eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+void KernelBuilder::finish(ValueRange grid, ValueRange shapes) {
+  tile::PlanOp::create(plan, loc, grid, shapes);
+  tile::EndOp::create(body, loc);
+  // Each region got all that either needs.
+  eraseDeadOps(kernel.getPlan().front());
+  eraseDeadOps(kernel.getBody().front());
+}
+
+tile::LaunchOp KernelBuilder::launch(ValueRange into) {
+  OpBuilder builder(op);
+  SmallVector<Type> types(outputs.begin(), outputs.end());
+  return tile::LaunchOp::create(builder, loc, types, kernel.getSymName(), inputs.getArrayRef(),
+                                into);
+}
