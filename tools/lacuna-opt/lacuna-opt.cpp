@@ -1,14 +1,12 @@
 //===- lacuna-opt.cpp - runs single passes, for tests and debugging -------===//
+#include "compiler/Driver/InitDialects.h"
 #include "compiler/Passes/Passes.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
-  mlir::DialectRegistry registry;
-  registry.insert<mlir::func::FuncDialect, mlir::math::MathDialect, lacuna::attn::AttnDialect,
-                  lacuna::sparsity::SparsityDialect, lacuna::tile::TileDialect>();
+  mlir::DialectRegistry registry = lacuna::lacunaDialects();
   lacuna::registerLacunaPasses();
   mlir::registerTransformsPasses();
   return mlir::asMainReturnCode(

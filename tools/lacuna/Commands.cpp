@@ -1,0 +1,13 @@
+//===- Commands.cpp - the list of subcommands -----------------------------===//
+#include "tools/lacuna/Command.h"
+
+namespace lacuna::tool {
+
+llvm::ArrayRef<const Command *> allCommands() {
+  static const Command *const commands[] = {
+      &compileCommand,
+  };
+  return commands;
+}
+
+} // namespace lacuna::tool

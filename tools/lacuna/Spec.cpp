@@ -1,0 +1,54 @@
+//===- Spec.cpp - reading and checking a spec file ------------------------===//
+#include "tools/lacuna/Spec.h"
+
+#include "compiler/Driver/InitDialects.h"
+#include "tools/lacuna/Command.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace lacuna::tool {
+
+Spec::Spec(llvm::StringRef path)
+    : path(path), context(lacunaDialects(), MLIRContext::Threading::DISABLED),
+      diagnostics(std::make_unique<SourceMgrDiagnosticHandler>(sources, &context, llvm::errs())) {
+  // A diagnostic already names the place; the op it stands on, in generic form, only hides the
+  // line.
+  context.printOpOnDiagnostic(false);
+}
+
+std::unique_ptr<Spec> Spec::load(llvm::StringRef path) {
+  if (llvm::sys::fs::is_directory(path)) {
+    fail("cannot read '" + path + "': expected a file, got a folder");
+    return nullptr;
+  }
+  auto buffer = llvm::MemoryBuffer::getFileOrSTDIN(path, /*IsText=*/true);
+  if (!buffer) {
+    fail("cannot read '" + path + "': " + buffer.getError().message());
+    return nullptr;
+  }
+  std::unique_ptr<Spec> spec(new Spec(path));
+  spec->sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  spec->module = parseSourceFile<ModuleOp>(spec->sources, &spec->context);
+  if (!spec->module)
+    return nullptr;
+
+  auto functions = llvm::to_vector(spec->getModule().getOps<func::FuncOp>());
+  if (functions.size() == 1 && !functions.front().isExternal())
+    return spec;
+  Operation *where = functions.size() > 1 ? functions[1].getOperation() : spec->getModule();
+  if (functions.size() == 1)
+    functions.front().emitError("expected the function of a spec to have a body");
+  else
+    where->emitError("expected a spec to have one function, got ") << functions.size();
+  return nullptr;
+}
+
+func::FuncOp Spec::getFunction() { return *getModule().getOps<func::FuncOp>().begin(); }
+
+} // namespace lacuna::tool

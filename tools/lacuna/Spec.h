@@ -1,0 +1,42 @@
+//===- Spec.h - a spec file as a verified module --------------------------===//
+#pragma once
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "llvm/Support/SourceMgr.h"
+
+#include <memory>
+
+namespace mlir::func {
+class FuncOp;
+}
+
+namespace lacuna::tool {
+
+/// A parsed and verified spec. Diagnostics about it, then or later, are printed to stderr with
+/// file, line, the line's text and a caret.
+class Spec {
+public:
+  /// Null after a mistake, which is on stderr.
+  static std::unique_ptr<Spec> load(llvm::StringRef path);
+
+  mlir::MLIRContext &getContext() { return context; }
+  mlir::ModuleOp getModule() { return *module; }
+  /// The only function of the module: what is computed.
+  mlir::func::FuncOp getFunction();
+  llvm::StringRef getPath() const { return path; }
+
+private:
+  explicit Spec(llvm::StringRef path);
+
+  std::string path;
+  llvm::SourceMgr sources;
+  mlir::MLIRContext context;
+  /// Goes before the context that it listens to.
+  std::unique_ptr<mlir::SourceMgrDiagnosticHandler> diagnostics;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+};
+
+} // namespace lacuna::tool
