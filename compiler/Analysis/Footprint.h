@@ -36,7 +36,8 @@ struct TileSymbol {
   bool operator==(const TileSymbol &) const = default;
 };
 
-/// The loop over one key axis: tiles from the greatest of `lower` to the least of `upper`, exclusive.
+/// The loop over one key axis: tiles from the greatest of `lower` to the least of `upper`,
+/// exclusive.
 struct AxisRange {
   llvm::SmallVector<mlir::AffineExpr> lower, upper;
 };
@@ -72,8 +73,8 @@ struct FootprintOptions {
 Footprint computeFootprint(const sparsity::Formula &formula, const sparsity::FormulaSpace &space,
                            const TileShape &shape, const FootprintOptions &options = {});
 
-/// Calls `visit` with the coordinates of every key tile of `boxes` for one query tile, in loop order.
-/// `symbols` holds the value of each Footprint symbol.
+/// Calls `visit` with the coordinates of every key tile of `boxes` for one query tile, in loop
+/// order. `symbols` holds the value of each Footprint symbol.
 void enumerateTiles(llvm::ArrayRef<TileBox> boxes, llvm::ArrayRef<int64_t> queryTile,
                     llvm::ArrayRef<int64_t> symbols,
                     llvm::function_ref<void(llvm::ArrayRef<int64_t>)> visit);

@@ -91,4 +91,59 @@ def PeelFullTilesPass : Pass<"lacuna-peel-full-tiles"> {
   ];
 }
 
+def ExpandMasksPass : Pass<"lacuna-expand-masks"> {
+  let summary = "turn masks over sets into predicates on indices";
+  let description = [{
+    A mask that names a set becomes a mask that holds the set's predicate. What
+    is the same for every pair of the tile, such as a width that is read per
+    head, is computed before the mask.
+
+    Requires: sets defined by ops in the same function or kernel. Leaves: no
+    `tile.mask ... over`.
+
+    ```mlir
+    %m = tile.mask %s[%b, %h] over %set query (%i) ... key (%j) ...
+    // becomes
+    %m = tile.mask %s[%b, %h] query (%i) ... key (%j) ... where {
+    ^bb0(%qi: index, %kj: index):
+      %live = ...
+      tile.yield %live : i1
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"masksExpanded", "masks-expanded", "masks that became predicates">
+  ];
+}
+
+def ExpandFootprintsPass : Pass<"lacuna-expand-footprints"> {
+  let summary = "turn loops over a set's key tiles into loops with closed-form bounds";
+  let description = [{
+    The key tiles of the wanted class are a union of disjoint boxes whose bounds
+    are functions of the query tile and of run-time numbers (see
+    `compiler/Analysis/Footprint.h`). Each box becomes a nest of `scf.for`; the
+    carried values pass through the nests in order. Sets that nothing uses any
+    more are erased.
+
+    Requires: masks expanded (`lacuna-expand-masks`), sets defined by ops in the
+    same function or kernel. Leaves: no `tile.for_each` and no sparsity op.
+
+    ```mlir
+    %r = tile.for_each full %window[%b, %h] query (%i) of (%n) box [64] key of (%n) box [64]
+        init(%x : T) { ^bb0(%j: index, %x0: T): ... }
+    // becomes
+    %r = scf.for %t = %lower to %upper step %c1 iter_args(%x0 = %x) -> (T) {
+      %j = arith.muli %t, %c64 : index
+      ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let statistics = [
+    Statistic<"boxes", "boxes", "loop nests that were written">
+  ];
+}
+
 #endif

@@ -1,0 +1,281 @@
+//===- ExpandFootprints.cpp - loops over sets become loops over indices ---===//
+#include "compiler/Analysis/Footprint.h"
+#include "compiler/Passes/Passes.h"
+
+#include "mlir/Dialect/Affine/Utils.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+namespace lacuna {
+#define GEN_PASS_DEF_EXPANDFOOTPRINTSPASS
+#include "compiler/Passes/Passes.h.inc"
+} // namespace lacuna
+
+using namespace mlir;
+using namespace lacuna;
+using lacuna::sparsity::Formula;
+using lacuna::sparsity::FormulaSpace;
+using lacuna::sparsity::PairContext;
+using tile::TileClass;
+
+namespace {
+
+/// Writes the loops that stand for one `tile.for_each`.
+class LoopWriter {
+public:
+  LoopWriter(tile::ForEachOp loop, const Formula &formula, const FormulaSpace &space)
+      : loop(loop), formula(formula), space(space), builder(loop), loc(loop.getLoc()) {}
+
+  /// Returns the number of loop nests.
+  unsigned run();
+
+private:
+  Value number(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
+  Value expand(AffineExpr expr) {
+    return affine::expandAffineExpr(builder, loc, expr, dims, symbols);
+  }
+  Value isNonNegative(AffineExpr expr) {
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, expand(expr), number(0));
+  }
+  Value isEach(ArrayRef<AffineExpr> exprs);
+  template <typename OpT> Value reduce(ArrayRef<AffineExpr> exprs);
+
+  Value firstTile(unsigned axis);
+  void emitSymbols(const Footprint &footprint);
+  SmallVector<Value> emitAxis(const TileBox &box, unsigned axis, ValueRange carried);
+  SmallVector<Value> emitVisit(const TileBox &box, ValueRange carried);
+  SmallVector<Value> emitBody(ValueRange carried);
+  Value emitClassTest();
+  Value emitPairTest();
+
+  tile::ForEachOp loop;
+  const Formula &formula;
+  const FormulaSpace &space;
+  OpBuilder builder;
+  Location loc;
+  PairContext context;
+  bool exact = true;
+  /// Tile coordinates: the query's, then the key's as far as they are known.
+  SmallVector<Value> dims, symbols;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Value LoopWriter::isEach(ArrayRef<AffineExpr> exprs) {
+  Value result;
+  for (AffineExpr expr : exprs) {
+    Value holds = isNonNegative(expr);
+    result = result ? arith::AndIOp::create(builder, loc, result, holds).getResult() : holds;
+  }
+  return result;
+}
+
+template <typename OpT> Value LoopWriter::reduce(ArrayRef<AffineExpr> exprs) {
+  Value result;
+  for (AffineExpr expr : exprs) {
+    Value value = expand(expr);
+    result = result ? OpT::create(builder, loc, result, value).getResult() : value;
+  }
+  return result;
+}
+
+/// The query tile's coordinate in tiles. `query_at` is a multiple of the box.
+Value LoopWriter::firstTile(unsigned axis) {
+  Value at = loop.getQueryAt()[axis];
+  int64_t box = loop.getQueryBox()[axis];
+  if (box == 1)
+    return at;
+  APInt factor;
+  if (auto product = at.getDefiningOp<arith::MulIOp>())
+    if (matchPattern(product.getRhs(), m_ConstantInt(&factor)) && factor == box)
+      return product.getLhs();
+  return builder.createOrFold<arith::DivUIOp>(loc, at, number(box));
+}
+
+void LoopWriter::emitSymbols(const Footprint &footprint) {
+  context.batch = loop.getBatch();
+  context.head = loop.getHead();
+  context.querySizes = llvm::to_vector(loop.getQuerySizes());
+  context.keySizes = llvm::to_vector(loop.getKeySizes());
+  PairContext first = context, last = context;
+  first.query = llvm::to_vector(loop.getQueryAt());
+  // Only a symbol at the last row needs it; made on demand below.
+  auto lastRow = [&](unsigned axis) -> Value {
+    Value end = arith::AddIOp::create(builder, loc, first.query[axis],
+                                      number(loop.getQueryBox()[axis] - 1));
+    Value size = arith::SubIOp::create(builder, loc, context.querySizes[axis], number(1));
+    return arith::MinSIOp::create(builder, loc, end, size);
+  };
+  for (const TileSymbol &symbol : footprint.symbols) {
+    bool atLast = symbol.at == TileSymbol::At::LastRow;
+    if (atLast && last.query.empty())
+      for (unsigned axis = 0; axis < first.query.size(); ++axis)
+        last.query.push_back(lastRow(axis));
+    symbols.push_back(sparsity::emitSymbol(builder, loc, space.getSymbols()[symbol.symbol],
+                                           atLast ? last : first));
+  }
+}
+
+/// Whether the key tile has the wanted class in the table.
+Value LoopWriter::emitClassTest() {
+  auto linear = [&](ValueRange tiles, ValueRange sizes, ArrayRef<int64_t> box) {
+    Value result;
+    for (auto [tile, size, tokens] : llvm::zip_equal(tiles, sizes, box)) {
+      Value count = arith::CeilDivSIOp::create(builder, loc, size, number(tokens));
+      result = result ? arith::AddIOp::create(
+                            builder, loc, arith::MulIOp::create(builder, loc, result, count), tile)
+                            .getResult()
+                      : tile;
+    }
+    return result;
+  };
+  ValueRange tiles(dims);
+  unsigned queryRank = loop.getQueryBox().size();
+  // An extent of 1 serves all batches or heads.
+  auto clamp = [&](Value index, unsigned axis) -> Value {
+    Value extent = tensor::DimOp::create(builder, loc, loop.getClasses(), axis);
+    Value last = arith::SubIOp::create(builder, loc, extent, number(1));
+    return arith::MinSIOp::create(builder, loc, index, last);
+  };
+  Value indices[] = {clamp(loop.getBatch(), 0), clamp(loop.getHead(), 1),
+                     linear(tiles.take_front(queryRank), loop.getQuerySizes(), loop.getQueryBox()),
+                     linear(tiles.drop_front(queryRank), loop.getKeySizes(), loop.getKeyBox())};
+  Value found = tensor::ExtractOp::create(builder, loc, loop.getClasses(), indices);
+  TileClass wanted = loop.getTileClass();
+  int64_t code = wanted == TileClass::Full ? 2 : wanted == TileClass::Partial ? 1 : 0;
+  Value expected = arith::ConstantIntOp::create(builder, loc, code, 8);
+  return arith::CmpIOp::create(
+      builder, loc, wanted == TileClass::Live ? arith::CmpIPredicate::ne : arith::CmpIPredicate::eq,
+      found, expected);
+}
+
+/// The exact predicate of the one pair of a tile of one query and one key.
+Value LoopWriter::emitPairTest() {
+  PairContext pair = context;
+  unsigned queryRank = loop.getQueryBox().size();
+  pair.query.assign(dims.begin(), dims.begin() + queryRank);
+  pair.key.assign(dims.begin() + queryRank, dims.end());
+  return sparsity::emitPredicate(builder, loc, formula, space, pair);
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> LoopWriter::emitBody(ValueRange carried) {
+  unsigned queryRank = loop.getQueryBox().size();
+  IRMapping map;
+  for (auto [axis, box] : llvm::enumerate(loop.getKeyBox())) {
+    Value tile = dims[queryRank + axis];
+    Value first = box == 1 ? tile : arith::MulIOp::create(builder, loc, tile, number(box));
+    map.map(loop.getBody().getArgument(axis), first);
+  }
+  map.map(loop.getBody().getArguments().drop_front(loop.getKeyBox().size()), carried);
+  Block &body = loop.getBody().front();
+  for (Operation &op : body.without_terminator())
+    builder.clone(op, map);
+  SmallVector<Value> results;
+  for (Value value : body.getTerminator()->getOperands())
+    results.push_back(map.lookupOrDefault(value));
+  return results;
+}
+
+SmallVector<Value> LoopWriter::emitVisit(const TileBox &box, ValueRange carried) {
+  Value test = isEach(box.conditions);
+  auto require = [&](Value more) {
+    test = test ? arith::AndIOp::create(builder, loc, test, more).getResult() : more;
+  };
+  auto isOne = [](int64_t tokens) { return tokens == 1; };
+  if (loop.getClasses())
+    require(emitClassTest());
+  else if (!exact && loop.getTileClass() != TileClass::Full &&
+           llvm::all_of(loop.getQueryBox(), isOne) && llvm::all_of(loop.getKeyBox(), isOne))
+    require(emitPairTest());
+  if (!test)
+    return emitBody(carried);
+  auto branch = scf::IfOp::create(builder, loc, carried.getTypes(), test,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, emitBody(carried));
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, carried);
+  return llvm::to_vector_of<Value>(branch.getResults());
+}
+
+SmallVector<Value> LoopWriter::emitAxis(const TileBox &box, unsigned axis, ValueRange carried) {
+  if (axis == box.ranges.size())
+    return emitVisit(box, carried);
+  Value lower = reduce<arith::MaxSIOp>(box.ranges[axis].lower);
+  Value upper = reduce<arith::MinSIOp>(box.ranges[axis].upper);
+  // A guard that does not hold leaves the outermost loop nothing to do.
+  if (axis == 0)
+    if (Value guard = isEach(box.guards))
+      upper = arith::SelectOp::create(builder, loc, guard, upper, lower);
+  auto nest = scf::ForOp::create(builder, loc, lower, upper, number(1), carried);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(nest.getBody());
+  dims.push_back(nest.getInductionVar());
+  SmallVector<Value> next = emitAxis(box, axis + 1, nest.getRegionIterArgs());
+  dims.pop_back();
+  // A loop without carried values has its terminator already.
+  if (!carried.empty())
+    scf::YieldOp::create(builder, loc, next);
+  return llvm::to_vector_of<Value>(nest.getResults());
+}
+
+unsigned LoopWriter::run() {
+  TileShape shape{llvm::to_vector(loop.getQueryBox()), llvm::to_vector(loop.getKeyBox())};
+  Footprint footprint = computeFootprint(formula, space, shape);
+  exact = footprint.exact;
+  for (unsigned axis = 0; axis < shape.query.size(); ++axis)
+    dims.push_back(firstTile(axis));
+  emitSymbols(footprint);
+  bool wantsFull = loop.getTileClass() == TileClass::Full;
+  bool wantsPartial = loop.getTileClass() == TileClass::Partial;
+  // Classes speak about all tiles of the hull.
+  const std::vector<TileBox> &boxes = loop.getClasses() ? footprint.live
+                                      : wantsFull       ? footprint.full
+                                      : wantsPartial    ? footprint.partial
+                                                        : footprint.live;
+  SmallVector<Value> carried = llvm::to_vector(loop.getInit());
+  for (const TileBox &box : boxes)
+    carried = emitAxis(box, 0, carried);
+  loop.getResults().replaceAllUsesWith(carried);
+  loop.erase();
+  return boxes.size();
+}
+
+/// Erases sets and domains that nothing uses any more.
+static void eraseUnusedSets(Operation *root) {
+  SmallVector<Operation *> ops;
+  root->walk([&](Operation *op) {
+    if (isa_and_present<sparsity::SparsityDialect>(op->getDialect()))
+      ops.push_back(op);
+  });
+  for (Operation *op : llvm::reverse(ops))
+    if (op->use_empty() && isMemoryEffectFree(op))
+      op->erase();
+}
+
+namespace {
+struct ExpandFootprints final : lacuna::impl::ExpandFootprintsPassBase<ExpandFootprints> {
+  void runOnOperation() override {
+    SmallVector<tile::ForEachOp> loops;
+    getOperation()->walk([&](tile::ForEachOp loop) { loops.push_back(loop); });
+    for (tile::ForEachOp loop : loops) {
+      auto type = cast<sparsity::SetType>(loop.getSet().getType());
+      FormulaSpace space(loop.getContext(), type.getQueryRank(), type.getKeyRank());
+      FailureOr<Formula> formula = sparsity::buildFormula(loop.getSet(), space);
+      if (failed(formula))
+        return signalPassFailure();
+      boxes += LoopWriter(loop, *formula, space).run();
+    }
+    eraseUnusedSets(getOperation());
+  }
+};
+} // namespace
