@@ -1,0 +1,210 @@
+"""Builds Lacuna in several configurations, runs every suite, and counts what passed.
+
+Run through tools/check.sh, which installs packages first. Needs only Python's standard library.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ROOT / "build"
+JOBS = str(os.cpu_count() or 2)
+LIT = "/usr/lib/llvm-22/bin/lit"
+CLANG = {"CC": "clang-22", "CXX": "clang++-22"}
+
+
+class Counts:
+    """Passed, failed and skipped tests of one suite, or of all."""
+
+    def __init__(self, passed=0, failed=0, skipped=0):
+        self.passed, self.failed, self.skipped = passed, failed, skipped
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+    def __str__(self):
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def run(*command, cwd=ROOT, env=None, limit=3600):
+    """Exit code of a command, whose output goes to ours. A command that hangs counts as failed."""
+    words = [str(word) for word in command]
+    print("$ " + " ".join(words), flush=True)
+    try:
+        return subprocess.run(words, cwd=cwd, env={**os.environ, **(env or {})}, timeout=limit,
+                              stdin=subprocess.DEVNULL, check=False).returncode
+    except subprocess.TimeoutExpired:
+        print(f"stopped after {limit} s", flush=True)
+        return 124
+
+
+def one(code):
+    """A step that either works or does not, counted as one test."""
+    return Counts(passed=1) if code == 0 else Counts(failed=1)
+
+
+def build(preset, *targets):
+    """Configures and builds a preset; true when both worked."""
+    if run("cmake", "--preset", preset) != 0:
+        return False
+    wanted = [word for target in targets for word in ("--target", target)]
+    return run("cmake", "--build", "--preset", preset, "-j", JOBS, *wanted) == 0
+
+
+def gtest(program, env=None):
+    """Counts of one GoogleTest program, from its own report. A crash leaves none and is a failure."""
+    report = pathlib.Path(str(program) + ".json")
+    report.unlink(missing_ok=True)
+    code = run(program, "--gtest_brief=1", f"--gtest_output=json:{report}", env=env)
+    if not report.exists():
+        return Counts(failed=1)
+    counts = Counts()
+    for suite in json.loads(report.read_text())["testsuites"]:
+        for test in suite["testsuite"]:
+            if test.get("failures"):
+                counts.failed += 1
+            elif test["status"] != "RUN" or test.get("result") != "COMPLETED":
+                counts.skipped += 1
+            else:
+                counts.passed += 1
+    if code != 0 and counts.failed == 0:
+        counts.failed = 1
+    return counts
+
+
+def lit(folder, env=None):
+    """Counts of a lit run, from its report."""
+    report = BUILD / "lit-report.json"
+    report.unlink(missing_ok=True)
+    code = run(LIT, "-sv", f"-j{JOBS}", "--timeout", "300", "--output", report, folder, env=env)
+    if not report.exists():
+        return Counts(failed=1)
+    counts = Counts()
+    for test in json.loads(report.read_text())["tests"]:
+        if test["code"] in ("PASS", "XFAIL", "FLAKYPASS"):
+            counts.passed += 1
+        elif test["code"] in ("UNSUPPORTED", "SKIPPED", "EXCLUDED"):
+            counts.skipped += 1
+        else:
+            counts.failed += 1
+    if code != 0 and counts.failed == 0:
+        counts.failed = 1
+    return counts
+
+
+def suite_build():
+    """The release configuration, everything."""
+    return one(0 if build("release") else 1)
+
+
+def suite_lints():
+    """Every script of tools/lint is one test."""
+    counts = Counts()
+    for script in sorted((ROOT / "tools/lint").glob("*.py")):
+        if script.name != "common.py":
+            counts.add(one(run(sys.executable, script)))
+    return counts
+
+
+def suite_unit():
+    """GoogleTest, property tests among them."""
+    counts = Counts()
+    for program in ("lacuna-lib-tests", "lacuna-compiler-tests"):
+        counts.add(gtest(BUILD / "release/bin" / program))
+    return counts
+
+
+def suite_lit():
+    """Ops, passes, pipelines, command lines and examples."""
+    return lit(BUILD / "release/test")
+
+
+def suite_runtime_only():
+    """lib and runtime with no LLVM looked up."""
+    if not build("runtime-only"):
+        return Counts(failed=1)
+    return gtest(BUILD / "runtime-only/bin/lacuna-lib-tests")
+
+
+# The distribution's LLVM is not instrumented, so containers that cross into it look overflown.
+SANITIZER = {"ASAN_OPTIONS": "detect_container_overflow=0:detect_leaks=0", "UBSAN_OPTIONS": "halt_on_error=1"}
+
+
+def suite_asan():
+    """Unit and lit tests under the address and undefined-behaviour sanitizers."""
+    if not build("asan"):
+        return Counts(failed=1)
+    counts = Counts()
+    for program in ("lacuna-lib-tests", "lacuna-compiler-tests"):
+        counts.add(gtest(BUILD / "asan/bin" / program, SANITIZER))
+    counts.add(lit(BUILD / "asan/test", SANITIZER))
+    return counts
+
+
+def suite_fuzz():
+    """The parser fuzzer on its corpus and some seconds of mutations."""
+    program = BUILD / "asan/bin/lacuna-parse-fuzz"
+    if not build("asan", "lacuna-parse-fuzz"):
+        return Counts(failed=1)
+    with tempfile.TemporaryDirectory() as corpus:
+        if run(sys.executable, ROOT / "test/Fuzz/corpus.py", corpus) != 0:
+            return Counts(failed=1)
+        return one(run(program, "-max_total_time=20", "-timeout=20", "-rss_limit_mb=4096", "-seed=1",
+                       f"-artifact_prefix={BUILD}/asan/fuzz-", corpus, env=SANITIZER))
+
+
+def suite_install():
+    """Installs the release build and compiles a consumer that finds it with find_package."""
+    with tempfile.TemporaryDirectory() as folder:
+        prefix, consumer = pathlib.Path(folder) / "prefix", pathlib.Path(folder) / "consumer"
+        code = run("cmake", "--install", BUILD / "release", "--prefix", prefix)
+        code = code or run("cmake", "-G", "Ninja", "-S", ROOT / "test/Install", "-B", consumer,
+                           f"-DCMAKE_PREFIX_PATH={prefix}", env=CLANG)
+        code = code or run("cmake", "--build", consumer, "-j", JOBS)
+        code = code or run(consumer / "consumer", ROOT / "examples/causal.mlir")
+        code = code or run(prefix / "bin/lacuna", "--version")
+        return one(code)
+
+
+SUITES = {
+    "build": suite_build,
+    "lints": suite_lints,
+    "unit": suite_unit,
+    "lit": suite_lit,
+    "runtime-only": suite_runtime_only,
+    "install": suite_install,
+    "asan": suite_asan,
+    "fuzz": suite_fuzz,
+}
+
+
+def main(names):
+    unknown = [name for name in names if name not in SUITES]
+    if unknown:
+        print(f"check: unknown suite '{unknown[0]}', known are: {' '.join(SUITES)}", file=sys.stderr)
+        return 2
+    if shutil.which("cmake") is None:
+        print("check: cmake is missing; run tools/check.sh, which installs it", file=sys.stderr)
+        return 3
+    total, lines = Counts(), []
+    for name in names or SUITES:
+        print(f"\n=== {name}: {SUITES[name].__doc__}", flush=True)
+        start = time.monotonic()
+        counts = SUITES[name]()
+        total.add(counts)
+        lines.append(f"{name:13} {counts}, {time.monotonic() - start:.0f} s")
+        print(lines[-1], flush=True)
+    print("\n=== summary\n" + "\n".join(lines))
+    print(total)
+    return 0 if total.failed == 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

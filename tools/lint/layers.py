@@ -1,0 +1,74 @@
+"""Checks every include line against the layers of docs/architecture.md.
+
+The table below is the truth; the drawing in the documentation is decoration.
+"""
+import re
+
+import common
+
+# Folder -> what its files may include, as prefixes of include paths. A folder may include itself.
+FOREIGN_MLIR = ("mlir/", "llvm/")
+LIB = ("lib/Support",)
+SPARSITY = ("dialects/Sparsity",)
+ATTN = SPARSITY + ("dialects/Attn",)
+TILE = ATTN + ("dialects/Tile",)
+LAYERS = {
+    "lib/include": (),
+    "lib/Support": ("fmt/",),
+    "lib/Reference": ("fmt/",) + LIB,
+    "runtime": ("fmt/", "lib"),
+    "dialects/Sparsity": ("lib",) + FOREIGN_MLIR,
+    "dialects/Attn": ("lib",) + SPARSITY + FOREIGN_MLIR,
+    "dialects/Tile": ("lib",) + ATTN + FOREIGN_MLIR,
+    "compiler/Analysis": ("lib",) + TILE + FOREIGN_MLIR,
+    "compiler/Passes": ("lib", "compiler/Analysis") + TILE + FOREIGN_MLIR,
+    "compiler/Cpu": ("lib", "compiler/Analysis", "compiler/Passes/Passes.h") + TILE + FOREIGN_MLIR,
+    "compiler/Pipelines":
+        ("lib", "compiler/Analysis", "compiler/Passes", "compiler/Cpu") + TILE + FOREIGN_MLIR,
+    "compiler/Driver": ("lib", "compiler") + TILE + FOREIGN_MLIR,
+}
+# Headers of <area>/include/lacuna are included as "lacuna/X.h".
+PUBLIC = re.compile(r"^(\w+)/include/(lacuna/.+)$")
+INCLUDE = re.compile(r'^\s*#?\s*include\s+(["<])([^">]+)[">]')
+
+
+def layer_of(path):
+    """The longest folder of the table that holds the path, or none."""
+    return max((folder for folder in LAYERS if str(path).startswith(folder + "/")), key=len, default=None)
+
+
+def allowed(layer, header, areas):
+    """Whether a file of the layer may include the header."""
+    area = areas.get(header)
+    if area is not None:
+        return layer.startswith(area) or area in LAYERS[layer] or area == "lib"
+    if "/" not in header or header.startswith("sys/"):
+        return True  # the standard libraries of C++ and of the system
+    if header.startswith(layer + "/"):
+        return True
+    return any(header == prefix or header.startswith(prefix if prefix.endswith("/") else prefix + "/")
+               for prefix in LAYERS[layer])
+
+
+def main():
+    sources = common.files(".h", ".cpp", ".td", ".def")
+    areas = {match[2]: match[1] for path in sources if (match := PUBLIC.match(str(path)))}
+    problems = []
+    for path in sources:
+        layer = layer_of(path)
+        outside = not str(path).startswith(("tools/", "examples/", "test/"))
+        if layer is None and outside:
+            problems.append((path, 1, "expected a folder of the layer table in tools/lint/layers.py"))
+            continue
+        for number, line in enumerate(common.read(path).splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            if match[2].startswith("test/") and not str(path).startswith("test/"):
+                problems.append((path, number, f"only test/ may include '{match[2]}'"))
+            elif layer is not None and not allowed(layer, match[2], areas):
+                problems.append((path, number, f"{layer} may not include '{match[2]}'"))
+    common.finish("layers", problems)
+
+
+main()
