@@ -47,21 +47,17 @@ uint16_t encode(double value, Format format) {
   return sign | static_cast<uint16_t>(bits);
 }
 
-double decode(uint16_t bits, Format format) {
-  int fraction = bits & ((1 << format.fractionBits) - 1);
-  int exponent = (bits >> format.fractionBits) & ((1 << format.exponentBits) - 1);
-  double sign = bits & 0x8000 ? -1.0 : 1.0;
-  if (exponent == (1 << format.exponentBits) - 1)
-    return fraction ? std::copysign(std::nan(""), sign) : sign * HUGE_VAL;
-  int unit = 1 - format.bias() - format.fractionBits;
-  if (exponent == 0)
-    return sign * std::ldexp(fraction, unit);
-  return sign * std::ldexp(fraction + (1 << format.fractionBits), unit + exponent - 1);
-}
 } // namespace
 
 uint16_t toF16(double value) { return encode(value, f16Format); }
-double fromF16(uint16_t bits) { return decode(bits, f16Format); }
+double fromF16(uint16_t bits) {
+  // Shifted into place, the bits are an f32 whose exponent is 112 too small; a product of powers of
+  // two mends that exactly, subnormals included.
+  auto magnitude = std::bit_cast<float>(static_cast<uint32_t>(bits & 0x7FFF) << 13);
+  bool finite = (bits & 0x7C00) != 0x7C00;
+  double value = finite ? magnitude * 0x1p112f : (bits & 0x03FF) ? std::nan("") : HUGE_VAL;
+  return std::copysign(value, bits & 0x8000 ? -1.0 : 1.0);
+}
 uint16_t toBF16(double value) { return encode(value, bf16Format); }
 double fromBF16(uint16_t bits) {
   return static_cast<double>(std::bit_cast<float>(static_cast<uint32_t>(bits) << 16));

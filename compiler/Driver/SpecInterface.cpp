@@ -1,0 +1,340 @@
+//===- SpecInterface.cpp - a spec's arguments, and values for them ---------===//
+#include "compiler/Driver/SpecInterface.h"
+
+#include "compiler/Driver/ParseSpec.h"
+#include "compiler/Driver/SpecSizes.h"
+#include "lib/Support/Memory.h"
+#include "lib/Support/Npy.h"
+#include "lib/Support/Random.h"
+#include "lib/Support/Text.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <filesystem>
+
+using namespace mlir;
+
+namespace lacuna {
+
+bool parseAssignments(StringRef text, std::vector<std::pair<std::string, std::string>> &pairs) {
+  SmallVector<StringRef> parts;
+  text.split(parts, ',');
+  for (StringRef part : parts) {
+    auto [name, value] = part.split('=');
+    if (name.trim().empty() || value.trim().empty())
+      return false;
+    pairs.emplace_back(name.trim().str(), value.trim().str());
+  }
+  return true;
+}
+
+std::optional<ElementType> elementTypeOf(Type type) {
+  if (type.isF16())
+    return ElementType::F16;
+  if (type.isBF16())
+    return ElementType::BF16;
+  if (type.isF32())
+    return ElementType::F32;
+  if (type.isF64())
+    return ElementType::F64;
+  if (type.isInteger(8))
+    return ElementType::I8;
+  if (type.isInteger(32))
+    return ElementType::I32;
+  if (type.isInteger(64) || type.isIndex())
+    return ElementType::I64;
+  return std::nullopt;
+}
+
+namespace {
+/// Binds one function; members are shared by the steps.
+class Binder {
+public:
+  Binder(func::FuncOp function, const BindOptions &options)
+      : function(function), options(options), sizes(function, options.given) {}
+  FailureOr<BoundSpec> bind();
+
+private:
+  LogicalResult checkTypes();
+  LogicalResult checkGivenNames();
+  LogicalResult readFiles();
+  LogicalResult bindArgument(unsigned index);
+  LogicalResult bindInteger(unsigned index);
+  LogicalResult bindFloat(unsigned index);
+  LogicalResult bindTensor(unsigned index);
+  /// Shape of a tensor that no file gives.
+  FailureOr<std::vector<int64_t>> shapeOf(unsigned index, RankedTensorType type);
+  /// Elements declared by `lacuna.values` or given as `a:b:c`.
+  FailureOr<std::optional<std::vector<double>>> valuesOf(unsigned index);
+  LogicalResult allocate(unsigned index, ElementType type, std::vector<int64_t> shape,
+                         std::optional<std::vector<double>> values);
+
+  const std::string *given(StringRef name) const {
+    const std::string *last = nullptr;
+    for (const auto &[key, value] : options.given)
+      if (key == name)
+        last = &value;
+    return last;
+  }
+  InFlightDiagnostic error(unsigned index) {
+    return emitError(function.getArgument(index).getLoc());
+  }
+  StringRef name(unsigned index) const { return spec.names[index]; }
+
+  func::FuncOp function;
+  const BindOptions &options;
+  SpecSizes sizes;
+  BoundSpec spec;
+  /// Tensors read from files, by argument.
+  std::map<unsigned, OwnedTensor> files;
+};
+} // namespace
+
+LogicalResult Binder::checkTypes() {
+  for (auto [index, argument] : llvm::enumerate(function.getArguments())) {
+    std::string name = valueName(argument);
+    spec.names.push_back(name.empty() ? std::to_string(index) : name);
+    Type type = argument.getType();
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    bool known = type.isIndex() || type.isInteger() || isa<FloatType>(type) ||
+                 (tensor && elementTypeOf(tensor.getElementType()));
+    if (!known)
+      return error(index) << "expected argument '" << name
+                          << "' to be an index, an integer, a float or a ranked tensor of f16, "
+                             "bf16, f32, f64, i8, i32, i64 or index, got "
+                          << type;
+  }
+  return success();
+}
+
+LogicalResult Binder::checkGivenNames() {
+  for (const auto &[key, value] : options.given) {
+    if (llvm::is_contained(spec.names, key))
+      continue;
+    bool isSize = SpecSizes::isSizeName(key);
+    if (isSize && sizes.hasDynamicExtent(key))
+      continue;
+    if (isSize)
+      return function.emitError("expected a dynamic extent that takes the size '")
+             << key << "', but the types of this function fix it";
+    return function.emitError("expected '")
+           << key << "' to name a size (" << llvm::join(SpecSizes::names(), ", ")
+           << ") or an argument (" << llvm::join(spec.names, ", ") << ")";
+  }
+  return success();
+}
+
+LogicalResult Binder::readFiles() {
+  if (options.inputs.empty())
+    return success();
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(options.inputs, ignored))
+    return function.emitError("expected a folder of .npy files at '") << options.inputs << "'";
+  for (auto [index, argument] : llvm::enumerate(function.getArguments())) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    std::string path = options.inputs + "/" + spec.names[index] + ".npy";
+    if (!type || !std::filesystem::exists(path, ignored))
+      continue;
+    Result<OwnedTensor> tensor = readNpy(path);
+    if (!tensor)
+      return error(index) << tensor.status().message();
+    ElementType expected = *elementTypeOf(type.getElementType());
+    if (tensor->view().type != expected)
+      return error(index) << "expected elements of type " << toString(expected) << " in " << path
+                          << ", got " << toString(tensor->view().type);
+    if (failed(verifyCompatibleShape(type.getShape(), tensor->view().shape)))
+      return error(index) << "expected " << path << " to fit " << type << ", got the shape "
+                          << shapeText(tensor->view().shape);
+    if (failed(sizes.learn(index, tensor->view().shape)))
+      return failure();
+    files[index] = std::move(*tensor);
+  }
+  return success();
+}
+
+LogicalResult Binder::bindInteger(unsigned index) {
+  int64_t value;
+  if (const std::string *text = given(name(index))) {
+    std::optional<int64_t> number = parseInteger(*text);
+    if (!number)
+      return error(index) << "expected an integer for '" << name(index) << "', got '" << *text
+                          << "'";
+    value = *number;
+  } else if (auto attr = function.getArgAttr(index, "lacuna.default")) {
+    auto number = dyn_cast<IntegerAttr>(attr);
+    if (!number)
+      return error(index) << "expected lacuna.default of '" << name(index)
+                          << "' to be an integer, got " << attr;
+    value = number.getValue().getSExtValue();
+  } else if (SpecSizes::isSizeName(name(index))) {
+    FailureOr<int64_t> size = sizes.lookup(name(index), function.getArgument(index).getLoc());
+    if (failed(size))
+      return failure();
+    value = *size;
+  } else {
+    return error(index) << "expected a value for '" << name(index) << "': give --set "
+                        << name(index) << "=... or declare lacuna.default";
+  }
+  auto type = dyn_cast<IntegerType>(function.getArgument(index).getType());
+  if (type && type.getWidth() < 64 && !llvm::isIntN(type.getWidth(), value))
+    return error(index) << "expected '" << name(index) << "' to fit " << type << ", got " << value;
+  spec.arguments.emplace_back(value);
+  return success();
+}
+
+LogicalResult Binder::bindFloat(unsigned index) {
+  if (const std::string *text = given(name(index))) {
+    std::optional<double> number = parseNumber(*text);
+    if (!number)
+      return error(index) << "expected a number for '" << name(index) << "', got '" << *text << "'";
+    spec.arguments.emplace_back(*number);
+    return success();
+  }
+  Attribute attr = function.getArgAttr(index, "lacuna.default");
+  if (!attr)
+    return error(index) << "expected a value for '" << name(index) << "': give --set "
+                        << name(index) << "=... or declare lacuna.default";
+  auto number = dyn_cast<FloatAttr>(attr);
+  if (!number)
+    return error(index) << "expected lacuna.default of '" << name(index) << "' to be a float, got "
+                        << attr;
+  spec.arguments.emplace_back(number.getValueAsDouble());
+  return success();
+}
+
+FailureOr<std::optional<std::vector<double>>> Binder::valuesOf(unsigned index) {
+  std::vector<double> values;
+  const std::string *text = given(name(index));
+  if (text && (text->find(':') != std::string::npos || parseNumber(*text))) {
+    SmallVector<StringRef> parts;
+    StringRef(*text).split(parts, ':');
+    for (StringRef part : parts) {
+      std::optional<double> number = parseNumber(part);
+      if (!number)
+        return error(index) << "expected numbers between ':' for '" << name(index) << "', got '"
+                            << *text << "'";
+      values.push_back(*number);
+    }
+    return std::optional(values);
+  }
+  Attribute attr = function.getArgAttr(index, "lacuna.values");
+  if (!attr || text)
+    return std::optional<std::vector<double>>();
+  if (auto dense = dyn_cast<DenseI64ArrayAttr>(attr)) {
+    values.assign(dense.asArrayRef().begin(), dense.asArrayRef().end());
+    return std::optional(values);
+  }
+  auto array = dyn_cast<ArrayAttr>(attr);
+  for (Attribute element : array ? array.getValue() : ArrayRef<Attribute>()) {
+    if (auto integer = dyn_cast<IntegerAttr>(element))
+      values.push_back(static_cast<double>(integer.getValue().getSExtValue()));
+    else if (auto number = dyn_cast<FloatAttr>(element))
+      values.push_back(number.getValueAsDouble());
+    else
+      array = {};
+  }
+  if (!array)
+    return error(index) << "expected lacuna.values of '" << name(index)
+                        << "' to be a list of numbers, got " << attr;
+  return std::optional(values);
+}
+
+FailureOr<std::vector<int64_t>> Binder::shapeOf(unsigned index, RankedTensorType type) {
+  const std::string *text = given(name(index));
+  if (!text)
+    return sizes.shapeOf(index, type);
+  std::optional<std::vector<int64_t>> shape = parseShape(*text);
+  if (!shape || failed(verifyCompatibleShape(type.getShape(), *shape)))
+    return error(index) << "expected a shape that fits " << type << " for '" << name(index)
+                        << "', got '" << *text << "'";
+  if (failed(sizes.learn(index, *shape)))
+    return failure();
+  return *shape;
+}
+
+LogicalResult Binder::allocate(unsigned index, ElementType type, std::vector<int64_t> shape,
+                               std::optional<std::vector<double>> values) {
+  int64_t bytes = byteWidth(type);
+  bool overflows = false;
+  for (int64_t extent : shape)
+    overflows |= extent != 0 && llvm::MulOverflow(bytes, extent, bytes) && bytes != 0;
+  bool borrowed = options.withoutData && !values;
+  if (!borrowed && (overflows || bytes > availableMemory()))
+    return error(index) << "expected '" << name(index) << "' of shape " << shapeText(shape)
+                        << " to fit this machine's memory";
+  if (borrowed) {
+    Tensor view{type, shape, contiguousStrides(shape), nullptr};
+    spec.arguments.emplace_back(view);
+    return success();
+  }
+  OwnedTensor &owner = spec.storage.emplace_back(type, shape);
+  if (values) {
+    for (size_t element = 0; element < values->size(); ++element)
+      owner.view().set({static_cast<int64_t>(element)}, (*values)[element]);
+  } else {
+    Random random(options.seed, index);
+    fillNormal(owner.view(), random);
+  }
+  spec.arguments.emplace_back(owner.view());
+  return success();
+}
+
+LogicalResult Binder::bindTensor(unsigned index) {
+  auto type = cast<RankedTensorType>(function.getArgument(index).getType());
+  if (auto file = files.find(index); file != files.end()) {
+    OwnedTensor &owner = spec.storage.emplace_back(std::move(file->second));
+    spec.arguments.emplace_back(owner.view());
+    return success();
+  }
+  ElementType element = *elementTypeOf(type.getElementType());
+  FailureOr<std::optional<std::vector<double>>> values = valuesOf(index);
+  if (failed(values))
+    return failure();
+  if (*values) {
+    std::vector<int64_t> shape = {static_cast<int64_t>((*values)->size())};
+    if (failed(verifyCompatibleShape(type.getShape(), shape)))
+      return error(index) << "expected '" << name(index) << "' to be " << type << ", got "
+                          << shape[0] << " values";
+    return allocate(index, element, shape, *values);
+  }
+  if (!isFloat(element))
+    return error(index) << "expected values for '" << name(index)
+                        << "': declare lacuna.values, give --set " << name(index)
+                        << "=0:1:2, or put " << name(index) << ".npy into the --inputs folder";
+  FailureOr<std::vector<int64_t>> shape = shapeOf(index, type);
+  if (failed(shape))
+    return failure();
+  return allocate(index, element, *shape, std::nullopt);
+}
+
+LogicalResult Binder::bindArgument(unsigned index) {
+  Type type = function.getArgument(index).getType();
+  if (isa<RankedTensorType>(type))
+    return bindTensor(index);
+  return isa<FloatType>(type) ? bindFloat(index) : bindInteger(index);
+}
+
+FailureOr<BoundSpec> Binder::bind() {
+  spec.function = function;
+  spec.seed = options.seed;
+  if (failed(checkTypes()) || failed(checkGivenNames()) || failed(readFiles()))
+    return failure();
+  // Shapes given by name come first, so that other tensors can follow them.
+  for (auto [index, argument] : llvm::enumerate(function.getArguments()))
+    if (auto type = dyn_cast<RankedTensorType>(argument.getType());
+        type && type.getRank() > 1 && given(name(index)) && failed(shapeOf(index, type)))
+      return failure();
+  spec.storage.reserve(function.getNumArguments());
+  for (unsigned index = 0; index < function.getNumArguments(); ++index)
+    if (failed(bindArgument(index)))
+      return failure();
+  spec.sizes = sizes.getLearned();
+  return std::move(spec);
+}
+
+FailureOr<BoundSpec> bindSpec(func::FuncOp function, const BindOptions &options) {
+  return Binder(function, options).bind();
+}
+
+} // namespace lacuna

@@ -1,0 +1,45 @@
+//===- SpecSizes.h - what each extent of a spec's tensors is called --------===//
+#pragma once
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lacuna {
+
+/// Names the extents of tensors by the role that they play in attn ops, and knows their sizes.
+class SpecSizes {
+public:
+  SpecSizes(mlir::func::FuncOp function, mlir::ArrayRef<std::pair<std::string, std::string>> given);
+
+  /// b, n, nq, nk, hq, hkv, d, dv.
+  static mlir::ArrayRef<llvm::StringRef> names();
+  static bool isSizeName(llvm::StringRef name);
+  /// Whether an argument has a dynamic extent that takes the size `name`.
+  bool hasDynamicExtent(llvm::StringRef name);
+
+  /// Notes the sizes that a concrete shape of argument `index` implies; a size that is known
+  /// already must agree.
+  mlir::LogicalResult learn(unsigned index, mlir::ArrayRef<int64_t> shape);
+  /// The size called `name`: known, given, declared, or implied by a domain.
+  mlir::FailureOr<int64_t> lookup(llvm::StringRef name, mlir::Location loc);
+  /// A concrete shape for argument `index`.
+  mlir::FailureOr<std::vector<int64_t>> shapeOf(unsigned index, mlir::RankedTensorType type);
+
+  const std::map<std::string, int64_t> &getLearned() const { return learned; }
+
+private:
+  mlir::FailureOr<std::optional<int64_t>> find(llvm::StringRef name, mlir::Location loc);
+  mlir::FailureOr<std::optional<int64_t>> findGiven(llvm::StringRef name, mlir::Location loc);
+  mlir::FailureOr<std::optional<int64_t>> findDeclared(llvm::StringRef name);
+
+  mlir::func::FuncOp function;
+  mlir::ArrayRef<std::pair<std::string, std::string>> given;
+  /// Per argument, the size name of each axis; empty where it has none.
+  std::vector<std::vector<std::string>> roles;
+  std::map<std::string, int64_t> learned;
+};
+
+} // namespace lacuna

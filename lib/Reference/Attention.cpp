@@ -1,0 +1,219 @@
+//===- Attention.cpp - exact attention, row by row: the oracle -------------===//
+#include "lib/Reference/Attention.h"
+
+#include "lib/Support/Half.h"
+#include "lib/Support/Random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+
+namespace lacuna::reference {
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+namespace {
+/// Reads the last axis of a four-axis tensor as f64. The type is dispatched once per row of
+/// numbers.
+class RowReader {
+public:
+  explicit RowReader(const Tensor &tensor) : tensor(tensor) {}
+
+  void read(int64_t batch, int64_t head, int64_t token, std::vector<double> &row) const {
+    int64_t offset =
+        batch * tensor.strides[0] + head * tensor.strides[1] + token * tensor.strides[2];
+    row.resize(static_cast<size_t>(tensor.shape[3]));
+    switch (tensor.type) {
+    case ElementType::F16:
+      return convert<uint16_t>(offset, row, fromF16);
+    case ElementType::BF16:
+      return convert<uint16_t>(offset, row, fromBF16);
+    case ElementType::F32:
+      return convert<float>(offset, row, [](float value) { return static_cast<double>(value); });
+    case ElementType::F64:
+      return convert<double>(offset, row, [](double value) { return value; });
+    case ElementType::I8:
+    case ElementType::I32:
+    case ElementType::I64:
+      for (size_t channel = 0; channel < row.size(); ++channel)
+        row[channel] = tensor.at({batch, head, token, static_cast<int64_t>(channel)});
+    }
+  }
+
+private:
+  template <typename Stored, typename Convert>
+  void convert(int64_t offset, std::vector<double> &row, Convert toDouble) const {
+    const auto *data = static_cast<const Stored *>(tensor.data) + offset;
+    int64_t step = tensor.strides[3];
+    for (size_t channel = 0; channel < row.size(); ++channel)
+      row[channel] = toDouble(data[static_cast<int64_t>(channel) * step]);
+  }
+
+  const Tensor &tensor;
+};
+
+struct LiveKey {
+  int64_t key;
+  double score;
+};
+} // namespace
+
+/// The pair of row `index` and `key`.
+static PairIndex pairOf(const Attend &attend, const RowIndex &index, int64_t key) {
+  return {index.batch, index.head, index.query, key, attend.query.shape[2], attend.key.shape[2]};
+}
+
+int64_t Attend::liveKeys(const RowIndex &index) const {
+  int64_t count = 0;
+  for (int64_t j = 0; j < key.shape[2]; ++j)
+    count += set->contains(pairOf(*this, index, j));
+  return count;
+}
+
+/// Scores of the live keys of a row; notes the magnitudes that rounding errors scale with.
+static std::vector<LiveKey> scoreRow(const Attend &attend, const RowIndex &index, int64_t keyHead,
+                                     RowResult &result) {
+  std::vector<LiveKey> live;
+  std::vector<double> query, key;
+  RowReader keys(attend.key);
+  RowReader(attend.query).read(index.batch, index.head, index.query, query);
+  for (int64_t j = 0; j < attend.key.shape[2]; ++j) {
+    PairIndex pair = pairOf(attend, index, j);
+    if (!attend.set->contains(pair))
+      continue;
+    keys.read(index.batch, keyHead, j, key);
+    double score = 0, absolute = 0;
+    for (size_t channel = 0; channel < query.size(); ++channel) {
+      score += query[channel] * key[channel];
+      absolute += std::fabs(query[channel] * key[channel]);
+    }
+    score *= attend.scale;
+    absolute *= std::fabs(attend.scale);
+    if (attend.score) {
+      Register given[] = {{0, score},
+                          {index.batch, 0},
+                          {index.head, 0},
+                          {pair.position(attend.positionFromStart), 0},
+                          {j, 0}};
+      score = attend.score->run(given).number;
+      if (std::isfinite(score))
+        absolute = std::max(absolute, std::fabs(score));
+    }
+    if (std::isfinite(absolute))
+      result.scoreMagnitude = std::max(result.scoreMagnitude, absolute);
+    live.push_back({j, score});
+  }
+  return live;
+}
+
+RowResult Attend::row(const RowIndex &index) const {
+  auto channels = static_cast<size_t>(value.shape[3]);
+  RowResult result;
+  result.output.assign(channels, 0);
+  result.magnitude.assign(channels, 0);
+  int64_t keyHead = key.shape[1] == 0 ? 0 : index.head / (query.shape[1] / key.shape[1]);
+  std::vector<LiveKey> live = scoreRow(*this, index, keyHead, result);
+  result.liveKeys = static_cast<int64_t>(live.size());
+
+  double sink = sinks.empty() ? -infinity : sinks[static_cast<size_t>(index.head)];
+  double largest = sink;
+  bool poisoned = std::isnan(sink);
+  for (const LiveKey &entry : live) {
+    poisoned |= std::isnan(entry.score);
+    largest = std::max(largest, entry.score);
+  }
+  // Nothing has weight: no live key, or only scores of -infinity.
+  if (largest == -infinity && !poisoned) {
+    result.lse = -infinity;
+    return result;
+  }
+  double sum = std::exp(sink - largest);
+  std::vector<double> row;
+  RowReader values(value);
+  for (const LiveKey &entry : live) {
+    double weight = std::exp(entry.score - largest);
+    sum += weight;
+    values.read(index.batch, keyHead, entry.key, row);
+    for (size_t channel = 0; channel < channels; ++channel) {
+      result.output[channel] += weight * row[channel];
+      result.magnitude[channel] += std::fabs(weight * row[channel]);
+    }
+  }
+  for (size_t channel = 0; channel < channels; ++channel) {
+    result.output[channel] /= sum;
+    result.magnitude[channel] /= sum;
+  }
+  result.lse = largest + std::log(sum);
+  return result;
+}
+
+RowResult mergeRows(const std::vector<RowResult> &parts) {
+  RowResult merged;
+  size_t channels = parts.empty() ? 0 : parts.front().output.size();
+  merged.output.assign(channels, 0);
+  merged.magnitude.assign(channels, 0);
+  double largest = -infinity;
+  bool poisoned = false;
+  for (const RowResult &part : parts) {
+    largest = std::max(largest, part.lse);
+    poisoned |= std::isnan(part.lse);
+    merged.liveKeys += part.liveKeys;
+    merged.scoreMagnitude = std::max(merged.scoreMagnitude, part.scoreMagnitude);
+  }
+  merged.lse = largest;
+  if (largest == -infinity && !poisoned)
+    return merged;
+  double sum = 0;
+  for (const RowResult &part : parts) {
+    // An empty part has weight 0 whatever its output holds.
+    if (part.lse == -infinity)
+      continue;
+    double weight = std::exp(part.lse - largest);
+    sum += weight;
+    for (size_t channel = 0; channel < channels; ++channel) {
+      merged.output[channel] += weight * part.output[channel];
+      merged.magnitude[channel] += weight * part.magnitude[channel];
+    }
+  }
+  for (size_t channel = 0; channel < channels; ++channel) {
+    merged.output[channel] /= sum;
+    merged.magnitude[channel] /= sum;
+  }
+  merged.lse = largest + std::log(sum);
+  return merged;
+}
+
+RowSample chooseRows(int64_t batch, int64_t heads, int64_t queries, int64_t tileRows,
+                     double costPerRow, double budget, uint64_t seed) {
+  RowSample sample;
+  if (batch * heads * queries == 0)
+    return sample;
+  double total =
+      static_cast<double>(batch) * static_cast<double>(heads) * static_cast<double>(queries);
+  sample.all = total * costPerRow <= budget;
+  std::set<int64_t> borders;
+  if (!sample.all) {
+    int64_t lastTile = (queries - 1) / tileRows * tileRows;
+    for (int64_t row : {int64_t{0}, tileRows - 1, tileRows, lastTile - 1, lastTile, queries - 1})
+      if (row >= 0 && row < queries)
+        borders.insert(row);
+  }
+  double perHead = budget / costPerRow / static_cast<double>(batch * heads);
+  auto wanted = static_cast<size_t>(std::min(perHead, static_cast<double>(queries)));
+  Random random(seed);
+  for (int64_t b = 0; b < batch; ++b)
+    for (int64_t h = 0; h < heads; ++h) {
+      std::set<int64_t> rows = borders;
+      for (int64_t row = 0; sample.all && row < queries; ++row)
+        rows.insert(row);
+      while (!sample.all && rows.size() < wanted)
+        rows.insert(random.below(queries));
+      for (int64_t row : rows)
+        sample.rows.push_back({b, h, row});
+    }
+  return sample;
+}
+
+} // namespace lacuna::reference
