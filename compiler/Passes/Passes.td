@@ -146,4 +146,58 @@ def ExpandFootprintsPass : Pass<"lacuna-expand-footprints"> {
   ];
 }
 
+def AttnToCountsPass : Pass<"lacuna-attn-to-counts", "::mlir::ModuleOp"> {
+  let summary = "replace attention by kernels that count its live pairs and tiles";
+  let description = [{
+    For `lacuna explain` and for the counts of `lacuna run`. The loops are those
+    that attention itself would run: over tiles of the shapes that the attend has,
+    and over tiles of one query and one key for the pairs; each visit adds one.
+    Tiles of sets with opaque terms are classified one by one.
+
+    Per attend, query segment and key segment the function returns three
+    tensors (i64, batch x head x query tile): live pairs, live tiles, full tiles.
+    An extent of 1 for batch or head says that all of them are alike.
+
+    Requires: tile shapes on every attend (`lacuna-assign-tiles`), one set per pair
+    of segments (`lacuna-split-segments`), functions of one block.
+    Leaves: no attn op; functions that hold only launches and return counts.
+
+    ```mlir
+    func.func @f(...) -> tensor<...> { %o = attn.attend ... return %o }
+    // becomes
+    func.func @f(...) -> (tensor<?x?x?xi64>, tensor<?x?x?xi64>, tensor<?x?x?xi64>) {
+      %c:3 = tile.launch @f_set_0(...) : ...
+      return %c#0, %c#1, %c#2 : ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::lacuna::tile::TileDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def AttnToMapPass : Pass<"lacuna-attn-to-map", "::mlir::ModuleOp"> {
+  let summary = "replace attention by kernels that write the class of every tile";
+  let description = [{
+    For `lacuna plot`. Per attend, query segment and key segment the function
+    returns one tensor (i8, batch x head x query tile x key tile): 0 for an empty
+    tile, 1 for a partial and 2 for a full one, as the loops of attention find
+    them. With `elements` rows are queries and columns keys, and the class of a
+    live pair is 2. An extent of 1 for batch or head says that all are alike.
+
+    Requires: tile shapes on every attend (`lacuna-assign-tiles`), one set per pair
+    of segments (`lacuna-split-segments`), functions of one block.
+    Leaves: no attn op; functions that hold only launches and return maps.
+
+    ```mlir
+    func.func @f(...) -> tensor<...> { %o = attn.attend ... return %o }
+    // becomes
+    func.func @f(...) -> tensor<?x?x?x?xi8> {
+      %m = tile.launch @f_set_0(...) : ...
+      return %m : tensor<?x?x?x?xi8>
+    }
+    ```
+  }];
+  let options = [Option<"elements", "elements", "bool", "false", "one cell per pair, not per tile">];
+  let dependentDialects = ["::lacuna::tile::TileDialect", "::mlir::tensor::TensorDialect"];
+}
+
 #endif

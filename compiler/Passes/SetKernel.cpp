@@ -1,0 +1,263 @@
+//===- SetKernel.cpp - kernels that look at a set and at nothing else -----===//
+#include "compiler/Passes/SetKernel.h"
+
+using namespace mlir;
+using namespace lacuna;
+using lacuna::sparsity::Symbol;
+
+static Value constantAt(OpBuilder &builder, Location loc, int64_t number) {
+  return arith::ConstantIndexOp::create(builder, loc, number);
+}
+
+static Value ceilDiv(OpBuilder &builder, Location loc, Value size, int64_t box) {
+  Value up = builder.createOrFold<arith::AddIOp>(loc, size, constantAt(builder, loc, box - 1));
+  return builder.createOrFold<arith::DivUIOp>(loc, up, constantAt(builder, loc, box));
+}
+
+static Value product(OpBuilder &builder, Location loc, ValueRange factors) {
+  Value result = constantAt(builder, loc, 1);
+  for (Value factor : factors)
+    result = builder.createOrFold<arith::MulIOp>(loc, result, factor);
+  return result;
+}
+
+static Value extentOf(OpBuilder &builder, Location loc, Value tensor, unsigned axis) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(axis))
+    return constantAt(builder, loc, type.getDimSize(axis));
+  return tensor::DimOp::create(builder, loc, tensor, axis);
+}
+
+/// A function argument with the first three extents of `tokens`. Results of attention have those of
+/// their queries; the attention itself is not computed here.
+static Value sourceOf(Value tokens) {
+  while (Operation *definition = tokens.getDefiningOp()) {
+    if (auto attend = dyn_cast<attn::AttendOp>(definition))
+      tokens = attend.getQuery();
+    else if (auto merge = dyn_cast<attn::MergeOp>(definition))
+      tokens = merge.getOutputs().front();
+    else
+      break;
+  }
+  return tokens;
+}
+
+static SetKernel::Side readSide(OpBuilder &builder, Location loc, const IRMapping &map,
+                                const Segments &segments, unsigned segment, Value tokens,
+                                ArrayRef<int64_t> boxes) {
+  SetKernel::Side side;
+  side.box = segments.getBox(boxes, segment);
+  if (segments.isLoneSequence()) {
+    side.sizes = {extentOf(builder, loc, map.lookup(tokens), 2)};
+    return side;
+  }
+  for (OpFoldResult size : segments.getSizes(segment))
+    side.sizes.push_back(materialize(builder, loc, size, map));
+  return side;
+}
+
+FailureOr<std::unique_ptr<SetKernel>> SetKernel::create(attn::AttendOp op, const Segments &segments,
+                                                        unsigned querySegment, unsigned keySegment,
+                                                        StringRef name,
+                                                        ArrayRef<RankedTensorType> outputs) {
+  Value set = segments.getSets(querySegment)[keySegment];
+  auto type = cast<sparsity::SetType>(set.getType());
+  sparsity::FormulaSpace space(op.getContext(), type.getQueryRank(), type.getKeyRank());
+  FailureOr<sparsity::Formula> formula = sparsity::buildFormula(set, space);
+  if (failed(formula))
+    return failure();
+
+  Value queries = sourceOf(op.getQuery()), keys = sourceOf(op.getKey());
+  SmallVector<Value> uses = {set, queries, keys};
+  segments.appendValues(uses);
+  unsigned rank = segments.getRank(querySegment);
+  std::unique_ptr<SetKernel> result(new SetKernel(op, name, uses, outputs, 2 + rank));
+  KernelBuilder &kernel = result->kernel;
+  result->opaque = formula->hasOpaque();
+  result->set = kernel.inBody(set);
+
+  SmallVector<Value> perHead;
+  for (const Symbol &symbol : space.getSymbols()) {
+    if (symbol.kind == Symbol::Kind::PerHead)
+      perHead.push_back(symbol.value);
+    // A monotone term may read memory by batch or head.
+    result->perHead |=
+        symbol.kind == Symbol::Kind::PerHead || symbol.kind == Symbol::Kind::Monotone;
+    result->perBatch |= symbol.kind == Symbol::Kind::Monotone;
+  }
+  result->perHead |= result->opaque;
+  result->perBatch |= result->opaque;
+
+  Location loc = op.getLoc();
+  OpBuilder &body = kernel.body;
+  ArrayRef<int64_t> queryTile = *op.getQueryTile(), keyTile = *op.getKeyTile();
+  result->query =
+      readSide(body, loc, kernel.getBodyMap(), segments, querySegment, queries, queryTile);
+  result->key = readSide(body, loc, kernel.getBodyMap(), segments, keySegment, keys, keyTile);
+  for (auto [axis, box] : llvm::enumerate(result->query.box))
+    result->query.at.push_back(body.createOrFold<arith::MulIOp>(loc, kernel.getGrid(2 + axis),
+                                                                constantAt(body, loc, box)));
+  OpBuilder &plan = kernel.plan;
+  result->planQuery =
+      readSide(plan, loc, kernel.getPlanMap(), segments, querySegment, queries, queryTile);
+  result->planKey = readSide(plan, loc, kernel.getPlanMap(), segments, keySegment, keys, keyTile);
+  result->planQueryTensor = kernel.inPlan(queries);
+  if (failed(result->requireSizes(op, segments, perHead)))
+    return failure();
+  return result;
+}
+
+LogicalResult SetKernel::requireSizes(attn::AttendOp op, const Segments &segments,
+                                      ArrayRef<Value> perHeadTensors) {
+  OpBuilder &plan = kernel.plan;
+  Location loc = getLoc();
+  auto atLeast = [&](Value a, Value b) {
+    return plan.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, a, b);
+  };
+  Value zero = constantAt(plan, loc, 0);
+  if (!segments.isLoneSequence())
+    for (const Side *side : {&planQuery, &planKey})
+      for (Value size : side->sizes)
+        if (failed(kernel.require(atLeast(size, zero),
+                                  "expected sizes of a domain to be at least 0, got {0}", {size})))
+          return failure();
+  Value heads = extentOf(plan, loc, planQueryTensor, 1);
+  for (Value tensor : perHeadTensors) {
+    Value length = extentOf(plan, loc, kernel.inPlan(tensor), 0);
+    if (failed(kernel.require(atLeast(length, heads),
+                              "expected a value for each query head, got {0} values and {1} heads",
+                              {length, heads})))
+      return failure();
+  }
+  return success();
+}
+
+Value SetKernel::constant(int64_t number) { return constantAt(getBody(), getLoc(), number); }
+
+Value SetKernel::linear(const Side &side, ValueRange at, ArrayRef<int64_t> box) {
+  OpBuilder &body = getBody();
+  Location loc = getLoc();
+  Value result = constant(0);
+  for (auto [first, size, tokens] : llvm::zip_equal(at, side.sizes, box)) {
+    Value tile = body.createOrFold<arith::DivUIOp>(loc, first, constant(tokens));
+    result = body.createOrFold<arith::MulIOp>(loc, result, ceilDiv(body, loc, size, tokens));
+    result = body.createOrFold<arith::AddIOp>(loc, result, tile);
+  }
+  return result;
+}
+
+SmallVector<Value> SetKernel::forEachKey(tile::TileClass tileClass, ValueRange at,
+                                         ArrayRef<int64_t> queryBox, ArrayRef<int64_t> keyBox,
+                                         ValueRange init, Visit visit) {
+  OpBuilder &body = getBody();
+  Location loc = getLoc();
+  auto loop =
+      tile::ForEachOp::create(body, loc, init.getTypes(), tileClass, set, getBatch(), getHead(), at,
+                              query.sizes, key.sizes, Value(), init, queryBox, keyBox);
+  {
+    OpBuilder::InsertionGuard guard(body);
+    Block *block = body.createBlock(&loop.getBody());
+    for (size_t axis = 0; axis < keyBox.size(); ++axis)
+      block->addArgument(body.getIndexType(), loc);
+    for (Value value : init)
+      block->addArgument(value.getType(), loc);
+    auto arguments = block->getArguments();
+    tile::YieldOp::create(body, loc,
+                          visit(ValueRange(arguments).take_front(keyBox.size()),
+                                ValueRange(arguments).drop_front(keyBox.size())));
+  }
+  return llvm::to_vector_of<Value>(loop.getResults());
+}
+
+SmallVector<Value> SetKernel::forEachQuery(ValueRange init, VisitRow visit) {
+  OpBuilder &body = getBody();
+  Location loc = getLoc();
+  SmallVector<Value> lower = query.at, upper, step(query.at.size(), constant(1));
+  for (auto [at, size, box] : llvm::zip_equal(query.at, query.sizes, query.box)) {
+    Value end = body.createOrFold<arith::AddIOp>(loc, at, constant(box));
+    upper.push_back(body.createOrFold<arith::MinSIOp>(loc, end, size));
+  }
+  scf::LoopNest nest = scf::buildLoopNest(
+      body, loc, lower, upper, step, init,
+      [&](OpBuilder &inner, Location, ValueRange at, ValueRange carried) -> scf::ValueVector {
+        OpBuilder::InsertionGuard guard(body);
+        body.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
+        return visit(at, carried);
+      });
+  return nest.results;
+}
+
+Value SetKernel::classify(ValueRange keyAt) {
+  OpBuilder &body = getBody();
+  return tile::ClassifyOp::create(body, getLoc(), body.getI8Type(), getBatch(), getHead(), set,
+                                  query.at, query.sizes, keyAt, key.sizes, query.box, key.box);
+}
+
+tile::LaunchOp SetKernel::finish(ArrayRef<SmallVector<Extent>> outputs) {
+  OpBuilder &plan = kernel.plan;
+  Location loc = getLoc();
+  auto tilesOf = [&](const Side &side) {
+    SmallVector<Value> counts;
+    for (auto [size, box] : llvm::zip_equal(side.sizes, side.box))
+      counts.push_back(ceilDiv(plan, loc, size, box));
+    return counts;
+  };
+  Value one = constantAt(plan, loc, 1);
+  // No batch or no head at all leaves nothing to study, whatever the set.
+  auto served = [&](unsigned axis, bool each) {
+    Value extent = extentOf(plan, loc, planQueryTensor, axis);
+    return each ? extent : plan.createOrFold<arith::MinSIOp>(loc, extent, one);
+  };
+  SmallVector<Value> grid = {served(0, perBatch), served(1, perHead)}, shapes;
+  for (ArrayRef<Extent> output : outputs) {
+    shapes.append({grid[0], grid[1]});
+    for (Extent extent : output) {
+      bool isQuery = extent == Extent::QueryTiles || extent == Extent::Queries;
+      const Side &side = isQuery ? planQuery : planKey;
+      bool isTiles = extent == Extent::QueryTiles || extent == Extent::KeyTiles;
+      shapes.push_back(product(plan, loc, isTiles ? tilesOf(side) : side.sizes));
+    }
+  }
+  llvm::append_range(grid, tilesOf(planQuery));
+  kernel.finish(grid, shapes);
+  return kernel.launch({});
+}
+
+LogicalResult lacuna::replaceAttends(
+    func::FuncOp function,
+    llvm::function_ref<FailureOr<tile::LaunchOp>(attn::AttendOp, const Segments &, unsigned,
+                                                 unsigned, StringRef)>
+        study) {
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError("expected a single block around attention, got ")
+           << function.getBody().getBlocks().size() << " blocks";
+  Block &block = function.getBody().front();
+  SmallVector<Value> results;
+  unsigned count = 0;
+  for (auto op : llvm::to_vector(block.getOps<attn::AttendOp>())) {
+    if (!op.getQueryTile() || !op.getKeyTile())
+      return op.emitOpError("expected tile shapes, which lacuna-assign-tiles chooses");
+    Segments segments;
+    if (failed(segments.read(op)))
+      return failure();
+    std::string name = (function.getSymName() + "_set_" + Twine(count++)).str();
+    for (unsigned q = 0; q < segments.size(); ++q)
+      for (unsigned k = 0; k < segments.size(); ++k) {
+        std::string part =
+            segments.size() == 1 ? name : (name + "_" + Twine(q) + "_" + Twine(k)).str();
+        FailureOr<tile::LaunchOp> launch = study(op, segments, q, k, part);
+        if (failed(launch))
+          return failure();
+        llvm::append_range(results, launch->getResults());
+      }
+  }
+  auto terminator = cast<func::ReturnOp>(block.getTerminator());
+  terminator.getOperandsMutable().assign(results);
+  function.setFunctionType(FunctionType::get(function.getContext(),
+                                             function.getFunctionType().getInputs(),
+                                             ValueRange(results).getTypes()));
+  // The results have no names or attributes of the former ones.
+  function.removeResAttrsAttr();
+  eraseDeadOps(block);
+  return success();
+}
