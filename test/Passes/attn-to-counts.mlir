@@ -19,7 +19,7 @@
 func.func @window(%q: tensor<?x8x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: tensor<?x2x?x64xf32>,
                   %left: index) -> tensor<?x8x?x64xf32> {
   %set = sparsity.window left(%left) right(0)
-  %o = attn.attend %q, %k, %v over %set
+  %o = attn.attend %q, %k, %v over %set scale 0.125
     : tensor<?x8x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x64xf32> -> tensor<?x8x?x64xf32>
   return %o : tensor<?x8x?x64xf32>
 }
@@ -32,7 +32,7 @@ func.func @window(%q: tensor<?x8x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: tensor
 func.func @per_head(%q: tensor<?x8x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: tensor<?x2x?x64xf32>,
                     %left: tensor<?xindex>) -> tensor<?x8x?x64xf32> {
   %set = sparsity.window left(%left : tensor<?xindex>) right(0)
-  %o = attn.attend %q, %k, %v over %set
+  %o = attn.attend %q, %k, %v over %set scale 0.125
     : tensor<?x8x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x64xf32> -> tensor<?x8x?x64xf32>
   return %o : tensor<?x8x?x64xf32>
 }
