@@ -33,8 +33,8 @@ def main():
             test = common.ROOT / f"test/Passes/{dashed}.mlir"
             if not test.exists():
                 problems.append((path, line, f"pass '{name}' has no test test/Passes/{dashed}.mlir"))
-            elif f"--{flag}" not in test.read_text() and f"-{flag}" not in test.read_text():
-                problems.append((path, line, f"test/Passes/{dashed}.mlir never runs --{flag}"))
+            elif not re.search(rf"RUN:.*\b{flag}\b", test.read_text()):
+                problems.append((path, line, f"test/Passes/{dashed}.mlir never runs {flag}"))
     common.finish("passes", problems)
 
 
