@@ -2,10 +2,10 @@
 #include "tools/lacuna/Spec.h"
 
 #include "compiler/Driver/InitDialects.h"
+#include "compiler/Driver/ParseSpec.h"
 #include "tools/lacuna/Command.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Parser/Parser.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -34,7 +34,7 @@ std::unique_ptr<Spec> Spec::load(llvm::StringRef path) {
   }
   std::unique_ptr<Spec> spec(new Spec(path));
   spec->sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
-  spec->module = parseSourceFile<ModuleOp>(spec->sources, &spec->context);
+  spec->module = parseSpec(spec->sources, &spec->context);
   if (!spec->module)
     return nullptr;
 

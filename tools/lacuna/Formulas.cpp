@@ -1,0 +1,154 @@
+//===- Formulas.cpp - loop bounds as people write them --------------------===//
+#include "tools/lacuna/Formulas.h"
+
+#include "mlir/IR/AffineExprVisitor.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace lacuna::tool {
+
+namespace {
+/// A sum as its terms: a number times a text, and a constant.
+struct Sum {
+  std::vector<std::pair<int64_t, std::string>> terms;
+  int64_t constant = 0;
+
+  void add(int64_t factor, const std::string &text) {
+    auto found = llvm::find_if(terms, [&](const auto &term) { return term.second == text; });
+    if (found == terms.end())
+      terms.emplace_back(factor, text);
+    else
+      found->first += factor;
+  }
+};
+} // namespace
+
+static void collect(AffineExpr expr, int64_t factor, const FormulaNames &names, Sum &sum);
+
+/// Positive terms first, the constant last.
+static std::string sumText(AffineExpr expr, const FormulaNames &names) {
+  Sum sum;
+  collect(expr, 1, names, sum);
+  llvm::erase_if(sum.terms, [](const auto &term) { return term.first == 0; });
+  std::string text;
+  auto append = [&](int64_t factor, const std::string &what) {
+    bool negative = factor < 0;
+    uint64_t size = negative ? 0 - static_cast<uint64_t>(factor) : static_cast<uint64_t>(factor);
+    text += text.empty() ? (negative ? "-" : "") : (negative ? " - " : " + ");
+    text += what.empty() ? std::to_string(size)
+            : size == 1  ? what
+                         : std::to_string(size) + "*" + what;
+  };
+  for (bool negative : {false, true})
+    for (const auto &[factor, what] : sum.terms)
+      if ((factor < 0) == negative)
+        append(factor, what);
+  if (sum.constant != 0 || text.empty())
+    append(sum.constant, "");
+  return text;
+}
+
+static bool isOneWord(llvm::StringRef text) {
+  return text.find_first_of(" ") == llvm::StringRef::npos;
+}
+
+static std::string grouped(const std::string &text) {
+  return isOneWord(text) ? text : "(" + text + ")";
+}
+
+static std::string binaryText(AffineBinaryOpExpr expr, const FormulaNames &names) {
+  std::string left = grouped(sumText(expr.getLHS(), names));
+  std::string right = grouped(sumText(expr.getRHS(), names));
+  switch (expr.getKind()) {
+  case AffineExprKind::FloorDiv:
+    return "floor(" + left + " / " + right + ")";
+  case AffineExprKind::CeilDiv:
+    return "ceil(" + left + " / " + right + ")";
+  case AffineExprKind::Mod:
+    return "(" + left + " mod " + right + ")";
+  default:
+    return left + "*" + right;
+  }
+}
+
+static void collect(AffineExpr expr, int64_t factor, const FormulaNames &names, Sum &sum) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    sum.constant += factor * constant.getValue();
+    return;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr))
+    return sum.add(factor, names.dims[dim.getPosition()]);
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+    return sum.add(factor, names.symbols[symbol.getPosition()]);
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  if (binary.getKind() == AffineExprKind::Add) {
+    collect(binary.getLHS(), factor, names, sum);
+    collect(binary.getRHS(), factor, names, sum);
+    return;
+  }
+  if (binary.getKind() == AffineExprKind::Mul)
+    if (auto scale = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+      return collect(binary.getLHS(), factor * scale.getValue(), names, sum);
+  sum.add(factor, binaryText(binary, names));
+}
+
+std::string formulaText(AffineExpr expr, const FormulaNames &names) { return sumText(expr, names); }
+
+/// The texts of `exprs` without repetition, under `function` when there are several.
+static std::string extremeText(ArrayRef<AffineExpr> exprs, llvm::StringRef function,
+                               const FormulaNames &names) {
+  std::vector<std::string> texts;
+  for (AffineExpr expr : exprs) {
+    std::string text = sumText(expr, names);
+    if (!llvm::is_contained(texts, text))
+      texts.push_back(text);
+  }
+  if (texts.size() == 1)
+    return texts.front();
+  return (function + "(" + llvm::join(texts, ", ") + ")").str();
+}
+
+/// `expr >= 0`; a residue that must not be positive is a residue of 0.
+static std::string conditionText(AffineExpr expr, const FormulaNames &names) {
+  std::string negated = sumText(-expr, names);
+  if ((-expr).getKind() == AffineExprKind::Mod)
+    return llvm::StringRef(negated).trim("()").str() + " == 0";
+  return sumText(expr, names) + " >= 0";
+}
+
+std::string boxText(const TileBox &box, const FormulaNames &names) {
+  std::vector<std::string> parts;
+  size_t keyDim = names.dims.size() - box.ranges.size();
+  for (const AxisRange &range : box.ranges)
+    parts.push_back(names.dims[keyDim++] + " in [" + extremeText(range.lower, "max", names) + ", " +
+                    extremeText(range.upper, "min", names) + ")");
+  std::vector<std::string> conditions;
+  for (AffineExpr guard : box.guards)
+    conditions.push_back(conditionText(guard, names));
+  for (AffineExpr condition : box.conditions)
+    conditions.push_back(conditionText(condition, names));
+  std::string text = llvm::join(parts, ", ");
+  return conditions.empty() ? text : text + " where " + llvm::join(conditions, ", ");
+}
+
+Footprint withEqualSymbols(const Footprint &footprint, unsigned from, unsigned to) {
+  Footprint result = footprint;
+  auto replace = [&](AffineExpr &expr) {
+    MLIRContext *context = expr.getContext();
+    expr = expr.replace(getAffineSymbolExpr(from, context), getAffineSymbolExpr(to, context));
+  };
+  for (std::vector<TileBox> *boxes : {&result.live, &result.full, &result.partial})
+    for (TileBox &box : *boxes) {
+      llvm::for_each(box.guards, replace);
+      llvm::for_each(box.conditions, replace);
+      for (AxisRange &range : box.ranges) {
+        llvm::for_each(range.lower, replace);
+        llvm::for_each(range.upper, replace);
+      }
+    }
+  return result;
+}
+
+} // namespace lacuna::tool
