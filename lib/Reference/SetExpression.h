@@ -7,8 +7,11 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "lib/Reference/ScalarProgram.h"
+
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace lacuna::reference {
@@ -59,5 +62,64 @@ public:
 private:
   std::vector<int64_t> values;
 };
+
+/// Tokens of a segment as points: row-major over `sizes`; one size for a sequence.
+struct Grid {
+  std::vector<int64_t> sizes;
+
+  int64_t tokens() const;
+  /// Writes the coordinates of `token`, one per axis.
+  void coordinates(int64_t token, int64_t *point) const;
+};
+
+/// Most axes of a segment.
+inline constexpr size_t maxAxes = 4;
+
+//===----------------------------------------------------------------------===//
+// Algebra
+//===----------------------------------------------------------------------===//
+
+Set allPairs();
+Set noPairs();
+Set unionOf(std::vector<Set> parts);
+Set intersectionOf(std::vector<Set> parts);
+/// Pairs of `minuend` that are not in `subtrahend`.
+Set difference(Set minuend, Set subtrahend);
+Set complementOf(Set set);
+/// Head `h` has the set number `choice.at(h)`; a number without a set stands for no pair.
+Set perHead(Number choice, std::vector<Set> sets);
+/// Queries and keys each fall into segments of the given token counts, one after the other; the
+/// pair of query segment `a` and key segment `b` is in `sets[a * keySizes.size() + b]`, where
+/// tokens count from the segment's start. Tokens behind the last segment have no pairs.
+Set segments(std::vector<int64_t> querySizes, std::vector<int64_t> keySizes, std::vector<Set> sets);
+
+//===----------------------------------------------------------------------===//
+// What users write
+//===----------------------------------------------------------------------===//
+
+/// An affine expression: a constant, a variable, or an operation on two others.
+struct AffineTerm {
+  enum class Kind { Constant, Variable, Add, Multiply, FloorDivide, CeilDivide, Modulo };
+  Kind kind;
+  /// Constant: the value. Variable: which one.
+  int64_t value = 0;
+  std::shared_ptr<const AffineTerm> left = {}, right = {};
+};
+using AffineTree = std::shared_ptr<const AffineTerm>;
+
+/// `term >= 0`, or `term == 0`.
+struct AffineConstraint {
+  AffineTree term;
+  bool isEquality = false;
+};
+
+/// Pairs that satisfy all constraints. The variables are the coordinates of the query's position,
+/// those of the key, then `parameters`.
+Set affine(Grid queryGrid, Grid keyGrid, bool fromStart, std::vector<AffineConstraint> constraints,
+           std::vector<Number> parameters);
+
+/// Pairs for which `predicate` gives 1. It gets batch, head, the coordinates of the query's
+/// position and those of the key.
+Set where(Grid queryGrid, Grid keyGrid, bool fromStart, ScalarProgram predicate);
 
 } // namespace lacuna::reference

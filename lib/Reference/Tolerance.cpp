@@ -58,8 +58,8 @@ public:
     double error = !alike                                   ? infinity
                    : std::isnan(exact) || std::isinf(exact) ? 0
                                                             : std::fabs(got - exact);
-    double excess = error == 0 ? 0 : error / tolerance;
-    comparison.beyond += excess > 1;
+    double excess = !alike ? infinity : error == 0 ? 0 : error / tolerance;
+    comparison.beyond += !(excess <= 1);
     comparison.maxAbsolute = std::max(comparison.maxAbsolute, error);
     if (std::isfinite(exact)) {
       errors += error * error;

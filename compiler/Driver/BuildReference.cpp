@@ -1,0 +1,246 @@
+//===- BuildReference.cpp - a spec as a computation of the oracle ----------===//
+#include "compiler/Driver/BuildReference.h"
+
+#include "compiler/Driver/TranslateSet.h"
+#include "dialects/Attn/Attn.h"
+#include "lib/Reference/ParallelFor.h"
+#include "lib/Support/Text.h"
+
+#include <cmath>
+
+using namespace mlir;
+using lacuna::reference::RowIndex;
+using lacuna::reference::RowResult;
+
+namespace lacuna {
+
+/// Multiply-adds that the oracle spends on one step of which every row is needed.
+static constexpr double wholeBudget = 4e10;
+
+ReferenceProgram::ReferenceProgram(const BoundSpec &spec)
+    : scalars(func::FuncOp(spec.function).getArguments(), spec.arguments) {}
+
+std::unique_ptr<ReferenceProgram> ReferenceProgram::build(const BoundSpec &spec) {
+  std::unique_ptr<ReferenceProgram> program(new ReferenceProgram(spec));
+  func::FuncOp function = spec.function;
+  for (Operation &op : function.getBody().front()) {
+    LogicalResult added = success();
+    if (isa<attn::AttendOp>(op))
+      added = program->addAttend(&op);
+    else if (isa<attn::MergeOp>(op))
+      added = program->addMerge(&op);
+    else if (isa<func::ReturnOp>(op))
+      added = program->addReturn(&op);
+    if (failed(added))
+      return nullptr;
+  }
+  return program;
+}
+
+FailureOr<Tensor> ReferenceProgram::tensorOf(Value value) {
+  auto producer = producers.find(value);
+  if (producer == producers.end())
+    return scalars.evaluateTensor(value);
+  Step &step = steps[producer->second];
+  double rows = static_cast<double>(step.shape[0]) * static_cast<double>(step.shape[1]) *
+                static_cast<double>(step.shape[2]);
+  if (rows * step.costPerRow > wholeBudget)
+    return emitError(value.getLoc(), "expected a result that another attend reads to be small "
+                                     "enough for the oracle, got ")
+           << shapeText(step.shape);
+  if (!step.whole.view().data) {
+    int64_t batch = step.shape[0], heads = step.shape[1], queries = step.shape[2];
+    step.whole = OwnedTensor(ElementType::F64, step.shape);
+    step.wholeLse = OwnedTensor(ElementType::F64, {batch, heads, queries});
+    reference::parallelFor(batch * heads * queries, 0, [&](int64_t index) {
+      RowIndex row{index / queries / heads, index / queries % heads, index % queries};
+      RowResult result = rowOf(step, row);
+      for (int64_t channel = 0; channel < step.shape[3]; ++channel)
+        step.whole.view().set({row.batch, row.head, row.query, channel},
+                              result.output[static_cast<size_t>(channel)]);
+      step.wholeLse.view().set({row.batch, row.head, row.query}, result.lse);
+    });
+  }
+  return value == step.op->getResult(0) ? step.whole.view() : step.wholeLse.view();
+}
+
+/// Refuses shapes that do not belong together, with the rule and both numbers.
+static LogicalResult checkShapes(attn::AttendOp op, const reference::Attend &attend) {
+  const auto &query = attend.query.shape, &key = attend.key.shape, &value = attend.value.shape;
+  if (key[0] != query[0] || value[0] != query[0])
+    return op.emitOpError("expected query, key and value to share the batch, got ")
+           << query[0] << ", " << key[0] << " and " << value[0];
+  if (value[1] != key[1])
+    return op.emitOpError("expected key and value to share the heads, got ")
+           << key[1] << " and " << value[1];
+  if (key[1] == 0 ? query[1] != 0 : query[1] % key[1] != 0)
+    return op.emitOpError("expected the query heads to be a multiple of the key heads, got ")
+           << query[1] << " and " << key[1];
+  if (key[3] != query[3])
+    return op.emitOpError("expected query and key to share the channels, got ")
+           << query[3] << " and " << key[3];
+  if (value[2] != key[2])
+    return op.emitOpError("expected key and value to share the length, got ")
+           << key[2] << " and " << value[2];
+  return success();
+}
+
+LogicalResult ReferenceProgram::addAttend(Operation *operation) {
+  auto op = cast<attn::AttendOp>(operation);
+  reference::Attend attend;
+  for (auto [value, tensor] : {std::pair(op.getQuery(), &attend.query),
+                               {op.getKey(), &attend.key},
+                               {op.getValue(), &attend.value}}) {
+    FailureOr<Tensor> found = tensorOf(value);
+    if (failed(found))
+      return failure();
+    *tensor = *found;
+  }
+  if (failed(checkShapes(op, attend)))
+    return failure();
+  int64_t heads = attend.query.shape[1], queries = attend.query.shape[2];
+  int64_t keys = attend.key.shape[2], channels = attend.query.shape[3];
+  FailureOr<reference::Set> set = SetTranslator(scalars, heads).translate(op.getSet());
+  if (failed(set))
+    return failure();
+  attend.set = *set;
+  attend.scale = op.getScale() ? op.getScale()->convertToDouble()
+                               : 1 / std::sqrt(static_cast<double>(channels));
+  attend.positionFromStart = op.getFromStart();
+  if (!op.getScore().empty()) {
+    FailureOr<reference::ScalarProgram> score = scalars.translateRegion(op.getScore());
+    if (failed(score))
+      return failure();
+    attend.score = *score;
+  }
+  if (op.getSinks()) {
+    FailureOr<Tensor> sinks = tensorOf(op.getSinks());
+    if (failed(sinks))
+      return failure();
+    if (sinks->shape[0] != heads)
+      return op.emitOpError("expected one sink per query head (")
+             << heads << "), got " << sinks->shape[0];
+    for (int64_t head = 0; head < heads; ++head)
+      attend.sinks.push_back(sinks->at({head}));
+  }
+  Step step{operation, attend, {}, {}, {}, {}};
+  step.shape = {attend.query.shape[0], heads, queries, attend.value.shape[3]};
+  // A pair test costs about as much as a dozen multiply-adds.
+  step.costPerRow =
+      static_cast<double>(keys) * static_cast<double>(channels + attend.value.shape[3] + 12);
+  step.keyChannels = channels;
+  for (Value result : op->getResults())
+    producers[result] = static_cast<unsigned>(steps.size());
+  steps.push_back(std::move(step));
+  return success();
+}
+
+LogicalResult ReferenceProgram::addMerge(Operation *operation) {
+  auto op = cast<attn::MergeOp>(operation);
+  Step step{operation, std::nullopt, {}, {}, {}, {}};
+  for (auto [output, lse] : llvm::zip_equal(op.getOutputs(), op.getLses())) {
+    Part part{output, lse, {}, {}};
+    std::vector<int64_t> shape;
+    if (auto producer = producers.find(output); producer != producers.end()) {
+      const Step &earlier = steps[producer->second];
+      step.costPerRow += earlier.costPerRow;
+      step.keyChannels = std::max(step.keyChannels, earlier.keyChannels);
+      shape = earlier.shape;
+    } else {
+      FailureOr<Tensor> given = tensorOf(output);
+      if (failed(given))
+        return failure();
+      part.givenOutput = *given;
+      shape = given->shape;
+    }
+    if (!producers.contains(lse)) {
+      FailureOr<Tensor> given = tensorOf(lse);
+      if (failed(given))
+        return failure();
+      part.givenLse = *given;
+    }
+    if (part.givenLse &&
+        part.givenLse->shape != std::vector<int64_t>(shape.begin(), shape.begin() + 3))
+      return op.emitOpError("expected an lse of shape ")
+             << shapeText({shape[0], shape[1], shape[2]}) << ", got "
+             << shapeText(part.givenLse->shape);
+    step.parts.push_back(part);
+    if (!step.shape.empty() && shape != step.shape)
+      return op.emitOpError("expected all parts to have one shape, got ")
+             << shapeText(step.shape) << " and " << shapeText(shape);
+    step.shape = std::move(shape);
+  }
+  for (Value result : op->getResults())
+    producers[result] = static_cast<unsigned>(steps.size());
+  steps.push_back(std::move(step));
+  return success();
+}
+
+LogicalResult ReferenceProgram::addReturn(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    auto producer = producers.find(operand);
+    if (producer == producers.end())
+      return op->emitOpError("expected every result to come from attn.attend or attn.merge");
+    bool isLse = cast<OpResult>(operand).getResultNumber() == 1;
+    results.push_back({producer->second, isLse, operand.getLoc()});
+  }
+  return success();
+}
+
+RowResult ReferenceProgram::partOf(const Part &part, const RowIndex &row) const {
+  RowResult result;
+  if (part.givenOutput) {
+    for (int64_t channel = 0; channel < part.givenOutput->shape[3]; ++channel) {
+      result.output.push_back(part.givenOutput->at({row.batch, row.head, row.query, channel}));
+      result.magnitude.push_back(std::fabs(result.output.back()));
+    }
+  } else {
+    result = rowOf(steps[producers.lookup(part.output)], row);
+  }
+  if (part.givenLse)
+    result.lse = part.givenLse->at({row.batch, row.head, row.query});
+  else if (part.givenOutput || producers.lookup(part.lse) != producers.lookup(part.output))
+    result.lse = rowOf(steps[producers.lookup(part.lse)], row).lse;
+  return result;
+}
+
+RowResult ReferenceProgram::rowOf(const Step &step, const RowIndex &row) const {
+  if (step.attend)
+    return step.attend->row(row);
+  std::vector<RowResult> parts;
+  for (const Part &part : step.parts)
+    parts.push_back(partOf(part, row));
+  return reference::mergeRows(parts);
+}
+
+std::vector<RowResult> ReferenceProgram::evaluate(unsigned step, ArrayRef<RowIndex> rows,
+                                                  unsigned threads) const {
+  std::vector<RowResult> exact(rows.size());
+  reference::parallelFor(static_cast<int64_t>(rows.size()), threads, [&](int64_t index) {
+    exact[static_cast<size_t>(index)] = rowOf(steps[step], rows[static_cast<size_t>(index)]);
+  });
+  return exact;
+}
+
+std::optional<int64_t> ReferenceProgram::countLivePairs(int64_t limit, unsigned threads) const {
+  double tests = 0;
+  for (const Step &step : steps)
+    if (step.attend)
+      tests += static_cast<double>(step.shape[0]) * static_cast<double>(step.shape[1]) *
+               static_cast<double>(step.shape[2]) * static_cast<double>(step.attend->key.shape[2]);
+  if (tests > static_cast<double>(limit))
+    return std::nullopt;
+  std::atomic<int64_t> live{0};
+  for (const Step &step : steps) {
+    if (!step.attend)
+      continue;
+    int64_t heads = step.shape[1], queries = step.shape[2];
+    reference::parallelFor(step.shape[0] * heads * queries, threads, [&](int64_t index) {
+      live += step.attend->liveKeys(
+          {index / queries / heads, index / queries % heads, index % queries});
+    });
+  }
+  return live.load();
+}
+
+} // namespace lacuna
