@@ -42,7 +42,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [Symbol, IsolatedFromAbove]> {
                        I64Attr:$inputs, I64Attr:$outputs);
   let regions = (region SizedRegion<1>:$plan, SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword `plan` $plan `body` $body";
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
     ::mlir::Block::BlockArgListType getInputArguments() {
       return getBody().getArguments().take_front(getInputs());
@@ -102,6 +102,7 @@ def Tile_LaunchOp : Tile_Op<"launch", [AttrSizedOperandSegments,
     $kernel `(` $inputs `)` (`into` `(` $into^ `:` type($into) `)`)? attr-dict
     `:` `(` type($inputs) `)` `->` type($outputs)
   }];
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -184,8 +185,8 @@ def Tile_ScoreOp : Tile_Op<"score", [Pure, AllTypesMatch<["scores", "result"]>, 
     `key` `(` $key_at `)` `of` `(` $key_sizes `)` `base` $key_base `box` $key_box
     $body attr-dict `:` type($scores)
   }];
-  let extraClassDeclaration = "";
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["scores", "result"]>, AttrSizedOperandSegments]> {
@@ -209,6 +210,7 @@ def Tile_MaskOp : Tile_Op<"mask", [Pure, AllTypesMatch<["scores", "result"]>, At
     (`where` $predicate^)? attr-dict `:` type($scores)
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Tile_ClassifyOp : Tile_Op<"classify", [Pure, AttrSizedOperandSegments]> {
@@ -242,6 +244,8 @@ def Tile_ClassifyOp : Tile_Op<"classify", [Pure, AttrSizedOperandSegments]> {
     (`where` $predicate^)? attr-dict
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator,
@@ -311,6 +315,7 @@ def Tile_MergeOp : Tile_Op<"merge", [Pure, SameVariadicOperandSize]> {
     `:` type($outputs) `,` type($lses) `->` type($output) `,` type($lse)
   }];
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -371,6 +376,8 @@ def Tile_ForEachOp : Tile_Op<"for_each", [SingleBlock, AttrSizedOperandSegments,
     (`init` `(` $init^ `:` type($init) `)`)? $body attr-dict `:` type($set)
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizeMethod = 1;
 }
 
 #endif
