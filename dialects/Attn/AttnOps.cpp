@@ -1,4 +1,4 @@
-//===- AttnOps.cpp - syntax and verifiers ---------------------------------===//
+//===- AttnOps.cpp - syntax -----------------------------------------------===//
 #include "dialects/Attn/Attn.h"
 
 #include "mlir/IR/Builders.h"
@@ -90,14 +90,11 @@ void AttendOp::print(OpAsmPrinter &printer) {
     printer << ") ";
     printer.printRegion(getScore(), /*printEntryBlockArgs=*/false);
   }
-  printer.printOptionalAttrDict((*this)->getAttrs(),
-                                {getScaleAttrName(), getFromStartAttrName()});
+  printer.printOptionalAttrDict((*this)->getAttrs(), {getScaleAttrName(), getFromStartAttrName()});
   printer << " : " << getQuery().getType() << ", " << getKey().getType() << ", "
           << getValue().getType() << " -> ";
   llvm::interleaveComma(getResultTypes(), printer);
 }
-
-LogicalResult AttendOp::verify() { return success(); }
 
 //===----------------------------------------------------------------------===//
 // attn.merge
@@ -130,8 +127,6 @@ void MergeOp::print(OpAsmPrinter &printer) {
   printer.printOptionalAttrDict((*this)->getAttrs());
   printer << " : " << getOutput().getType() << ", " << getLse().getType();
 }
-
-LogicalResult MergeOp::verify() { return success(); }
 
 #define GET_OP_CLASSES
 #include "dialects/Attn/AttnOps.cpp.inc"

@@ -38,7 +38,13 @@ def Attn_AttendOp : Attn_Op<"attend", [Pure]> {
     The region gets the scaled score (f32) and batch, query head, query
     position and key position (index). Positions are token numbers; the query's
     is aligned to the end of the keys (`i + nk - nq`) unless `from_start` is
-    set. Captured values are allowed.
+    set. Captured values are allowed; ops in the region have no side effects.
+
+    Element types of query, key, value and output are equal; head dimensions
+    are constants from 1 to 512 and may differ between key and value.
+    `query_tile` and `key_tile` hold the tile shapes once
+    `lacuna-assign-tiles` has chosen them. The rules `attend-1` to `attend-16`
+    are in `docs/dialects/attn.md`.
 
     ```mlir
     %o, %lse = attn.attend %q, %k, %v over %set scale 0.125
@@ -58,6 +64,8 @@ def Attn_AttendOp : Attn_Op<"attend", [Pure]> {
   let regions = (region MaxSizedRegion<1>:$score);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Attn_MergeOp : Attn_Op<"merge", [Pure, SameVariadicOperandSize]> {
@@ -66,7 +74,8 @@ def Attn_MergeOp : Attn_Op<"merge", [Pure, SameVariadicOperandSize]> {
     With `w_p = exp(lse_p - lse)` and `lse = log(sum_p exp(lse_p))`, the output
     is `sum_p w_p o_p`: exactly what one `attend` over the union would give.
     Parts that are empty (`lse_p = -inf`) have weight 0; if all are, the result
-    is empty too: output 0, lse -inf.
+    is empty too: output 0, lse -inf. The rules `merge-1` to `merge-3` are in
+    `docs/dialects/attn.md`.
 
     ```mlir
     %o, %lse = attn.merge (%o0, %lse0), (%o1, %lse1)
@@ -77,6 +86,8 @@ def Attn_MergeOp : Attn_Op<"merge", [Pure, SameVariadicOperandSize]> {
   let results = (outs Attn_Tokens:$output, Attn_RowValues:$lse);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
+  let hasFolder = 1;
 }
 
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, HasParent<"AttendOp">]> {

@@ -1,0 +1,50 @@
+//===- Pipelines.cpp - the passes in the order that works -----------------===//
+//
+// Why this order. Each pass says in Passes.td what it requires and leaves; this
+// is the one place that puts them together.
+//
+//  spec to tile
+//   1. canonicalize, cse    Set algebra first: every set that folds away is one
+//                           formula, one loop and one mask less below.
+//   2. assign-tiles         Needs the sets' domains, which kernels no longer show.
+//   3. attn-to-tile         From here on programs, not sets, are rewritten.
+//   4. canonicalize, cse    The kernels repeat sizes and constants; the passes
+//                           below compare values and want each once.
+//   5. peel-full-tiles      While loops still name their set and class: a loop
+//                           over full tiles needs no mask, so none is expanded.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Pipelines/Pipelines.h"
+
+#include "compiler/Passes/Passes.h"
+
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace lacuna;
+
+static void addCleanup(OpPassManager &passes) {
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+}
+
+void lacuna::buildSpecToTile(OpPassManager &passes, const SpecToTileOptions &options) {
+  addCleanup(passes);
+  AssignTilesPassOptions tiles;
+  tiles.target = options.target;
+  tiles.queryTile.assign(options.queryTile.begin(), options.queryTile.end());
+  tiles.keyTile.assign(options.keyTile.begin(), options.keyTile.end());
+  passes.addNestedPass<func::FuncOp>(createAssignTilesPass(tiles));
+  passes.addPass(createAttnToTilePass());
+  addCleanup(passes);
+  passes.addPass(createPeelFullTilesPass());
+}
+
+void lacuna::registerLacunaPipelines() {
+  PassPipelineRegistration<SpecToTileOptions>(
+      "lacuna-spec-to-tile", "a spec as tile programs with masks in partial tiles only",
+      [](OpPassManager &passes, const SpecToTileOptions &options) {
+        buildSpecToTile(passes, options);
+      });
+}

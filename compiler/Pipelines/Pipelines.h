@@ -1,0 +1,27 @@
+//===- Pipelines.h - the passes in the order that works -------------------===//
+#pragma once
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassOptions.h"
+
+#include <string>
+
+namespace lacuna {
+
+/// What the user may fix about tiles; empty lists leave the choice to the compiler.
+struct SpecToTileOptions : public mlir::PassPipelineOptions<SpecToTileOptions> {
+  Option<std::string> target{*this, "target", llvm::cl::desc("what the tiles are for: cpu"),
+                             llvm::cl::init("cpu")};
+  ListOption<int64_t> queryTile{
+      *this, "query-tile", llvm::cl::desc("tokens per query tile: one number, or one per axis")};
+  ListOption<int64_t> keyTile{*this, "key-tile",
+                              llvm::cl::desc("tokens per key tile: one number, or one per axis")};
+};
+
+/// func + sparsity + attn to tile.kernel with masks in partial tiles only (`lacuna-spec-to-tile`).
+void buildSpecToTile(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});
+
+/// Makes the pipelines known to command lines by their names.
+void registerLacunaPipelines();
+
+} // namespace lacuna
