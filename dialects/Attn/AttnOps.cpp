@@ -12,7 +12,23 @@ using lacuna::sparsity::SetType;
 // attn.attend
 //===----------------------------------------------------------------------===//
 
-/// query , key , value over set (: type)? (sinks value)? (scale number)? from_start?
+/// The score region with its five named arguments.
+static ParseResult parseScore(OpAsmParser &parser, Region &score) {
+  SmallVector<OpAsmParser::Argument> arguments;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren))
+    return failure();
+  if (arguments.size() != 5)
+    return parser.emitError(loc, "expected a score region of five arguments (score, batch, head, "
+                                 "query position, key position), got ")
+           << arguments.size();
+  Builder &builder = parser.getBuilder();
+  for (auto [index, argument] : llvm::enumerate(arguments))
+    argument.type = index == 0 ? Type(builder.getF32Type()) : Type(builder.getIndexType());
+  return parser.parseRegion(score, arguments);
+}
+
+/// query , key , value over set (: type)? (sinks value : type)? (scale number)? from_start?
 /// (score (args) region)? attr-dict : query, key, value -> output (, lse)?
 ParseResult AttendOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
@@ -23,43 +39,46 @@ ParseResult AttendOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseComma() || parser.parseOperand(tensors[2]) || parser.parseKeyword("over") ||
       parser.parseOperand(set))
     return failure();
-  if (succeeded(parser.parseOptionalColon()) && parser.parseType(setType))
-    return failure();
 
-  bool hasSinks = succeeded(parser.parseOptionalKeyword("sinks"));
-  Type sinksType;
-  if (hasSinks && (parser.parseOperand(sinks) || parser.parseColonType(sinksType)))
-    return failure();
-  if (succeeded(parser.parseOptionalKeyword("scale"))) {
-    double scale;
-    if (parser.parseFloat(scale))
+  // Behind the first colon stands either the set's type or, when no clause follows, the query's.
+  SmallVector<Type> inputTypes, resultTypes;
+  SMLoc typeLoc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalColon())) {
+    Type type;
+    if (parser.parseType(type))
       return failure();
-    result.addAttribute(getScaleAttrName(result.name), builder.getF32FloatAttr(scale));
+    if (isa<SetType>(type))
+      setType = type;
+    else
+      inputTypes.push_back(type);
   }
-  if (succeeded(parser.parseOptionalKeyword("from_start")))
-    result.addAttribute(getFromStartAttrName(result.name), builder.getUnitAttr());
 
   Region *score = result.addRegion();
-  if (succeeded(parser.parseOptionalKeyword("score"))) {
-    SmallVector<OpAsmParser::Argument> arguments;
-    SMLoc loc = parser.getCurrentLocation();
-    if (parser.parseArgumentList(arguments, OpAsmParser::Delimiter::Paren))
+  bool hasSinks = false;
+  Type sinksType;
+  if (inputTypes.empty()) {
+    hasSinks = succeeded(parser.parseOptionalKeyword("sinks"));
+    if (hasSinks && (parser.parseOperand(sinks) || parser.parseColonType(sinksType)))
       return failure();
-    if (arguments.size() != 5)
-      return parser.emitError(loc, "expected a score region of five arguments (score, batch, head, "
-                                   "query position, key position), got ")
-             << arguments.size();
-    for (auto [index, argument] : llvm::enumerate(arguments))
-      argument.type = index == 0 ? Type(builder.getF32Type()) : Type(builder.getIndexType());
-    if (parser.parseRegion(*score, arguments))
+    if (succeeded(parser.parseOptionalKeyword("scale"))) {
+      double scale;
+      if (parser.parseFloat(scale))
+        return failure();
+      result.addAttribute(getScaleAttrName(result.name), builder.getF32FloatAttr(scale));
+    }
+    if (succeeded(parser.parseOptionalKeyword("from_start")))
+      result.addAttribute(getFromStartAttrName(result.name), builder.getUnitAttr());
+    if (succeeded(parser.parseOptionalKeyword("score")) && parseScore(parser, *score))
+      return failure();
+    typeLoc = parser.getCurrentLocation();
+    if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
+        parser.parseType(inputTypes.emplace_back()))
       return failure();
   }
-
-  SmallVector<Type> inputTypes, resultTypes;
-  SMLoc typeLoc;
-  if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() ||
-      parser.getCurrentLocation(&typeLoc) || parser.parseTypeList(inputTypes) ||
-      parser.parseArrow() || parser.parseTypeList(resultTypes))
+  while (succeeded(parser.parseOptionalComma()))
+    if (parser.parseType(inputTypes.emplace_back()))
+      return failure();
+  if (parser.parseArrow() || parser.parseTypeList(resultTypes))
     return failure();
   if (inputTypes.size() != 3)
     return parser.emitError(typeLoc, "expected the types of query, key and value, got ")
