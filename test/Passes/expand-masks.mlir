@@ -19,10 +19,14 @@ tile.kernel @per_head attributes {inputs = 1, outputs = 0} plan {
 ^bb0(%widths: tensor<?xindex>, %b: index, %h: index, %i: index):
   %n = arith.constant 256 : index
   %set = sparsity.window left(%widths : tensor<?xindex>) right(0)
-  %scores = "test.scores"() : () -> !tile.tile<64x64xf32>
-  %masked = tile.mask %scores[%b, %h] over %set : !sparsity.set<1> query (%i) of (%n) box [64]
-      key (%i) of (%n) box [64] : !tile.tile<64x64xf32>
-  "test.use"(%masked) : (!tile.tile<64x64xf32>) -> ()
+  tile.for_each live %set[%b, %h] query (%i) of (%n) box [64] key of (%n) box [64] {
+  ^bb0(%j: index):
+    %scores = "test.scores"() : () -> !tile.tile<64x64xf32>
+    %masked = tile.mask %scores[%b, %h] over %set : !sparsity.set<1> query (%i) of (%n) box [64]
+        key (%j) of (%n) box [64] : !tile.tile<64x64xf32>
+    "test.use"(%masked) : (!tile.tile<64x64xf32>) -> ()
+    tile.yield
+  } : !sparsity.set<1>
   tile.end
 }
 
