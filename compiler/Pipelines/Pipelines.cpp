@@ -13,6 +13,13 @@
 //   5. peel-full-tiles      While loops still name their set and class: a loop
 //                           over full tiles needs no mask, so none is expanded.
 //
+//  tile to loops
+//   6. expand-masks         Before the loops, while each mask knows its set's axes
+//                           from the loop that it stands in.
+//   7. expand-footprints    The last reader of sets; what it leaves is plain
+//                           control flow that any target can take.
+//   8. canonicalize, cse    Bounds of neighbouring loops share most of their terms.
+//
 //===----------------------------------------------------------------------===//
 #include "compiler/Pipelines/Pipelines.h"
 
@@ -41,10 +48,19 @@ void lacuna::buildSpecToTile(OpPassManager &passes, const SpecToTileOptions &opt
   passes.addPass(createPeelFullTilesPass());
 }
 
+void lacuna::buildTileToLoops(OpPassManager &passes) {
+  passes.addPass(createExpandMasksPass());
+  passes.addPass(createExpandFootprintsPass());
+  addCleanup(passes);
+}
+
 void lacuna::registerLacunaPipelines() {
   PassPipelineRegistration<SpecToTileOptions>(
       "lacuna-spec-to-tile", "a spec as tile programs with masks in partial tiles only",
       [](OpPassManager &passes, const SpecToTileOptions &options) {
         buildSpecToTile(passes, options);
       });
+  PassPipelineRegistration<>("lacuna-tile-to-loops",
+                             "tile programs over sets as loops with closed-form bounds",
+                             [](OpPassManager &passes) { buildTileToLoops(passes); });
 }

@@ -21,6 +21,11 @@ struct SpecToTileOptions : public mlir::PassPipelineOptions<SpecToTileOptions> {
 /// func + sparsity + attn to tile.kernel with masks in partial tiles only (`lacuna-spec-to-tile`).
 void buildSpecToTile(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});
 
+/// tile.kernel with sets to tile.kernel with predicates and closed-form loops, in which no set is
+/// left
+/// (`lacuna-tile-to-loops`).
+void buildTileToLoops(mlir::OpPassManager &passes);
+
 /// Makes the pipelines known to command lines by their names.
 void registerLacunaPipelines();
 
