@@ -258,9 +258,10 @@ LogicalResult Binder::allocate(unsigned index, ElementType type, std::vector<int
   int64_t bytes = byteWidth(type);
   bool overflows = false;
   for (int64_t extent : shape)
-    overflows |= extent != 0 && llvm::MulOverflow(bytes, extent, bytes) && bytes != 0;
+    overflows |= llvm::MulOverflow(bytes, extent, bytes) != 0;
+  bool isEmpty = llvm::is_contained(shape, 0);
   bool borrowed = options.withoutData && !values;
-  if (!borrowed && (overflows || bytes > availableMemory()))
+  if (!isEmpty && (overflows || (!borrowed && bytes > availableMemory())))
     return error(index) << "expected '" << name(index) << "' of shape " << shapeText(shape)
                         << " to fit this machine's memory";
   if (borrowed) {
