@@ -28,6 +28,8 @@ if(LACUNA_SANITIZE)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     # LLVM's headers call through types that these two checks cannot see.
     add_compile_options(-fno-sanitize=vptr,function)
+    # Edge counters for test/Fuzz.
+    add_compile_options(-fsanitize=fuzzer-no-link)
   endif()
   add_link_options(-fsanitize=${LACUNA_SANITIZE})
 endif()
