@@ -1,7 +1,9 @@
 //===- Compile.cpp - lacuna compile: a spec at each level -----------------===//
+#include "compiler/Pipelines/Pipelines.h"
 #include "tools/lacuna/Command.h"
 #include "tools/lacuna/Spec.h"
 
+#include "lib/Support/Text.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -10,48 +12,124 @@ using namespace mlir;
 
 namespace lacuna::tool {
 
-/// Runs the passes that lead to a level; a mistake is on stderr.
-using Level = LogicalResult (*)(Spec &spec, llvm::raw_ostream &os);
+namespace {
+/// A level that can be printed.
+struct Level {
+  llvm::StringRef name, help;
+  /// Writes the spec at this level; a mistake is on stderr.
+  LogicalResult (*emit)(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os);
+};
+} // namespace
 
-static LogicalResult emitSparsity(Spec &spec, llvm::raw_ostream &os) {
-  PassManager passes(&spec.getContext());
-  passes.addPass(createCanonicalizerPass());
-  passes.addPass(createCSEPass());
+static LogicalResult runAndPrint(Spec &spec, PassManager &passes, llvm::raw_ostream &os) {
   if (failed(passes.run(spec.getModule())))
     return failure();
   spec.getModule().print(os);
+  os << '\n';
   return success();
 }
 
-struct NamedLevel {
-  llvm::StringRef name;
-  Level emit;
+static LogicalResult emitMlir(Spec &spec, const SpecToTileOptions &, llvm::raw_ostream &os) {
+  PassManager none(&spec.getContext());
+  return runAndPrint(spec, none, os);
+}
+
+static LogicalResult emitSparsity(Spec &spec, const SpecToTileOptions &, llvm::raw_ostream &os) {
+  PassManager passes(&spec.getContext());
+  passes.addPass(createCanonicalizerPass());
+  passes.addPass(createCSEPass());
+  return runAndPrint(spec, passes, os);
+}
+
+static LogicalResult emitTile(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+  PassManager passes(&spec.getContext());
+  buildSpecToTile(passes, tiles);
+  return runAndPrint(spec, passes, os);
+}
+
+static const Level levels[] = {
+    {"mlir", "the spec as it was read", emitMlir},
+    {"sparsity", "after set algebra: what folds away is gone", emitSparsity},
+    {"tile", "one program per kernel: loops over live tiles, masks in partial ones", emitTile},
 };
-static const NamedLevel levels[] = {{"sparsity", emitSparsity}};
+
+/// Levels of targets that other builds have.
+static const llvm::StringRef elsewhere[] = {"hopper", "cuda",     "ptx",
+                                            "cubin",  "artifact", "sass-report"};
+
+static const Level *findLevel(llvm::StringRef name) {
+  const Level *found =
+      llvm::find_if(levels, [&](const Level &level) { return level.name == name; });
+  return found == std::end(levels) ? nullptr : found;
+}
+
+/// Success, or what the exit code is after a message.
+static int checkTarget(const Arguments &arguments, llvm::StringRef level) {
+  llvm::StringRef target = arguments.get("--target", "cpu");
+  if (target == "sm_90a" || target == "cuda")
+    return failEnvironment("target '" + target + "' is not in this build, which has: cpu");
+  if (target != "cpu")
+    return failUsage(arguments.getCommand(),
+                     "unknown target '" + target + "', expected cpu or sm_90a");
+  if (llvm::is_contained(elsewhere, level))
+    return failEnvironment("level '" + level +
+                           "' belongs to target 'sm_90a', which is not in this "
+                           "build");
+  return Success;
+}
+
+/// `64` or `4x4x4` after an option.
+static int readTile(const Arguments &arguments, llvm::StringRef option,
+                    SpecToTileOptions::ListOption<int64_t> &tile) {
+  if (!arguments.has(option))
+    return Success;
+  std::optional<std::vector<int64_t>> shape = parseShape(arguments.get(option).str());
+  if (!shape)
+    return failUsage(arguments.getCommand(), "option '" + option +
+                                                 "' expects extents such as 64 or 4x4x4, got '" +
+                                                 arguments.get(option) + "'");
+  tile = llvm::ArrayRef<int64_t>(*shape);
+  return Success;
+}
 
 static int runCompile(const Arguments &arguments) {
-  llvm::StringRef emit = arguments.get("--emit", "sparsity");
-  const NamedLevel *level =
-      llvm::find_if(levels, [&](const NamedLevel &known) { return known.name == emit; });
-  if (level == std::end(levels)) {
+  llvm::StringRef name = arguments.get("--emit");
+  if (!arguments.has("--emit"))
+    return failUsage(arguments.getCommand(), "expected --emit=LEVEL");
+  const Level *level = findLevel(name);
+  if (!level && !llvm::is_contained(elsewhere, name)) {
     llvm::SmallVector<llvm::StringRef> names;
-    for (const NamedLevel &known : levels)
+    for (const Level &known : levels)
       names.push_back(known.name);
     return failUsage(arguments.getCommand(),
-                     "unknown level '" + emit + "'" + didYouMean(emit, names));
+                     "unknown level '" + name + "'" + didYouMean(name, names));
   }
+  if (int code = checkTarget(arguments, name))
+    return code;
+  SpecToTileOptions tiles;
+  if (int code = readTile(arguments, "--query-tile", tiles.queryTile))
+    return code;
+  if (int code = readTile(arguments, "--key-tile", tiles.keyTile))
+    return code;
   auto spec = Spec::load(arguments.positional(0));
   if (!spec)
     return UserMistake;
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (failed(level->emit(*spec, os)))
+  if (failed(level->emit(*spec, tiles, os)))
     return UserMistake;
   return writeOutput(arguments.get("-o"), text);
 }
 
 static const Option options[] = {
-    {"--emit", "LEVEL", "which level to print:\n  sparsity   sets after canonicalization"},
+    {"--emit", "LEVEL",
+     "which level to print:\n"
+     "  mlir      the spec as it was read\n"
+     "  sparsity  after set algebra: what folds away is gone\n"
+     "  tile      one program per kernel: loops over live tiles, masks in partial ones"},
+    {"--target", "TARGET", "what the program is for: cpu (default)"},
+    {"--query-tile", "SHAPE", "tokens per query tile: 64, or 4x4x4 on a grid"},
+    {"--key-tile", "SHAPE", "tokens per key tile"},
     {"-o", "FILE", "where to write (default: stdout)"},
 };
 
@@ -59,7 +137,11 @@ const Command compileCommand = {
     .name = "compile",
     .summary = "print a spec at one of the levels it goes through",
     .usage = "SPEC --emit=LEVEL [-o FILE]",
-    .help = "Changing a size or a width changes nothing in any level: they are run-time values.\n",
+    .help =
+        "Lengths, widths and offsets are run-time values: changing one changes no level. To see\n"
+        "what a set became, look at 'tile' first. Loops over full tiles hold no tile.mask; loops\n"
+        "over partial tiles hold one:\n\n"
+        "  lacuna compile examples/sliding_window_sinks.mlir --emit=tile\n",
     .options = options,
     .positionals = 1,
     .run = runCompile,
