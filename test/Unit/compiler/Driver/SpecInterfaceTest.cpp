@@ -15,14 +15,14 @@ using Assignments = std::vector<std::pair<std::string, std::string>>;
 
 /// Dynamic in every way, with declared defaults.
 static const char *const window = R"mlir(
-func.func @window(%q: tensor<?x4x?x8xf32>, %k: tensor<?x2x?x8xf32>, %v: tensor<?x2x?x16xf16>,
+func.func @window(%q: tensor<?x4x?x8xf32>, %k: tensor<?x2x?x8xf32>, %v: tensor<?x2x?x16xf32>,
                   %left: index {lacuna.default = 255}, %right: index,
                   %gain: f32 {lacuna.default = 0.5 : f32})
-    -> tensor<?x4x?x16xf16> attributes {lacuna.sizes = {n = 64, b = 1}} {
+    -> tensor<?x4x?x16xf32> attributes {lacuna.sizes = {n = 64, b = 1}} {
   %set = sparsity.window left(%left) right(%right)
   %o = attn.attend %q, %k, %v over %set scale 0.5
-      : tensor<?x4x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?x2x?x16xf16> -> tensor<?x4x?x16xf16>
-  return %o : tensor<?x4x?x16xf16>
+      : tensor<?x4x?x8xf32>, tensor<?x2x?x8xf32>, tensor<?x2x?x16xf32> -> tensor<?x4x?x16xf32>
+  return %o : tensor<?x4x?x16xf32>
 }
 )mlir";
 
