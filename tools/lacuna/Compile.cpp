@@ -2,8 +2,8 @@
 #include "compiler/Pipelines/Pipelines.h"
 #include "tools/lacuna/Command.h"
 #include "tools/lacuna/Spec.h"
+#include "tools/lacuna/SpecArguments.h"
 
-#include "lib/Support/Text.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/Support/raw_ostream.h"
@@ -64,31 +64,13 @@ static const Level *findLevel(llvm::StringRef name) {
 }
 
 /// Success, or what the exit code is after a message.
-static int checkTarget(const Arguments &arguments, llvm::StringRef level) {
-  llvm::StringRef target = arguments.get("--target", "cpu");
-  if (target == "sm_90a" || target == "cuda")
-    return failEnvironment("target '" + target + "' is not in this build, which has: cpu");
-  if (target != "cpu")
-    return failUsage(arguments.getCommand(),
-                     "unknown target '" + target + "', expected cpu or sm_90a");
+static int checkLevel(const Arguments &arguments, llvm::StringRef level) {
+  if (int code = checkTarget(arguments))
+    return code;
   if (llvm::is_contained(elsewhere, level))
     return failEnvironment("level '" + level +
                            "' belongs to target 'sm_90a', which is not in this "
                            "build");
-  return Success;
-}
-
-/// `64` or `4x4x4` after an option.
-static int readTile(const Arguments &arguments, llvm::StringRef option,
-                    SpecToTileOptions::ListOption<int64_t> &tile) {
-  if (!arguments.has(option))
-    return Success;
-  std::optional<std::vector<int64_t>> shape = parseShape(arguments.get(option).str());
-  if (!shape)
-    return failUsage(arguments.getCommand(), "option '" + option +
-                                                 "' expects extents such as 64 or 4x4x4, got '" +
-                                                 arguments.get(option) + "'");
-  tile = llvm::ArrayRef<int64_t>(*shape);
   return Success;
 }
 
@@ -104,12 +86,10 @@ static int runCompile(const Arguments &arguments) {
     return failUsage(arguments.getCommand(),
                      "unknown level '" + name + "'" + didYouMean(name, names));
   }
-  if (int code = checkTarget(arguments, name))
+  if (int code = checkLevel(arguments, name))
     return code;
   SpecToTileOptions tiles;
-  if (int code = readTile(arguments, "--query-tile", tiles.queryTile))
-    return code;
-  if (int code = readTile(arguments, "--key-tile", tiles.keyTile))
+  if (int code = readTiles(arguments, tiles))
     return code;
   auto spec = Spec::load(arguments.positional(0));
   if (!spec)

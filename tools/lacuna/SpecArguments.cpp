@@ -1,0 +1,63 @@
+//===- SpecArguments.cpp - options that several commands take --------------===//
+#include "tools/lacuna/SpecArguments.h"
+
+#include "lib/Support/Text.h"
+
+namespace lacuna::tool {
+
+int readCount(const Arguments &arguments, llvm::StringRef option, int64_t least, int64_t &value) {
+  if (!arguments.has(option))
+    return Success;
+  llvm::StringRef text = arguments.get(option);
+  std::optional<int64_t> number = parseInteger(text);
+  if (!number || *number < least)
+    return failUsage(arguments.getCommand(), "option '" + option +
+                                                 "' expects a number of at least " +
+                                                 llvm::Twine(least) + ", got '" + text + "'");
+  value = *number;
+  return Success;
+}
+
+int readBinding(const Arguments &arguments, BindOptions &binding) {
+  for (llvm::StringRef text : arguments.getAll("--set"))
+    if (!parseAssignments(text, binding.given))
+      return failUsage(arguments.getCommand(),
+                       "option '--set' expects pairs such as n=4096,left=255, got '" + text + "'");
+  auto seed = static_cast<int64_t>(binding.seed);
+  if (int code = readCount(arguments, "--seed", 0, seed))
+    return code;
+  binding.seed = static_cast<uint64_t>(seed);
+  binding.inputs = arguments.get("--inputs").str();
+  return Success;
+}
+
+static int readTile(const Arguments &arguments, llvm::StringRef option,
+                    SpecToTileOptions::ListOption<int64_t> &tile) {
+  if (!arguments.has(option))
+    return Success;
+  std::optional<std::vector<int64_t>> shape = parseShape(arguments.get(option));
+  if (!shape)
+    return failUsage(arguments.getCommand(), "option '" + option +
+                                                 "' expects extents such as 64 or 4x4x4, got '" +
+                                                 arguments.get(option) + "'");
+  tile = llvm::ArrayRef<int64_t>(*shape);
+  return Success;
+}
+
+int readTiles(const Arguments &arguments, SpecToTileOptions &tiles) {
+  if (int code = readTile(arguments, "--query-tile", tiles.queryTile))
+    return code;
+  return readTile(arguments, "--key-tile", tiles.keyTile);
+}
+
+int checkTarget(const Arguments &arguments) {
+  llvm::StringRef target = arguments.get("--target", "cpu");
+  if (target == "sm_90a" || target == "cuda")
+    return failEnvironment("target '" + target + "' is not in this build, which has: cpu");
+  if (target != "cpu")
+    return failUsage(arguments.getCommand(),
+                     "unknown target '" + target + "', expected cpu or sm_90a");
+  return Success;
+}
+
+} // namespace lacuna::tool
