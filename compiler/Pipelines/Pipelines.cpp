@@ -36,16 +36,35 @@ static void addCleanup(OpPassManager &passes) {
   passes.addPass(createCSEPass());
 }
 
-void lacuna::buildSpecToTile(OpPassManager &passes, const SpecToTileOptions &options) {
+void lacuna::buildAssignTiles(OpPassManager &passes, const SpecToTileOptions &options) {
   addCleanup(passes);
   AssignTilesPassOptions tiles;
   tiles.target = options.target;
   tiles.queryTile.assign(options.queryTile.begin(), options.queryTile.end());
   tiles.keyTile.assign(options.keyTile.begin(), options.keyTile.end());
   passes.addNestedPass<func::FuncOp>(createAssignTilesPass(tiles));
+}
+
+void lacuna::buildSpecToTile(OpPassManager &passes, const SpecToTileOptions &options) {
+  buildAssignTiles(passes, options);
   passes.addPass(createAttnToTilePass());
   addCleanup(passes);
   passes.addPass(createPeelFullTilesPass());
+}
+
+void lacuna::buildSpecToCounts(OpPassManager &passes, const SpecToTileOptions &options) {
+  buildAssignTiles(passes, options);
+  passes.addPass(createAttnToCountsPass());
+  addCleanup(passes);
+  buildTileToLoops(passes);
+}
+
+void lacuna::buildSpecToMap(OpPassManager &passes, bool elements,
+                            const SpecToTileOptions &options) {
+  buildAssignTiles(passes, options);
+  passes.addPass(createAttnToMapPass(AttnToMapPassOptions{elements}));
+  addCleanup(passes);
+  buildTileToLoops(passes);
 }
 
 void lacuna::buildTileToLoops(OpPassManager &passes) {

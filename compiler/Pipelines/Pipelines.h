@@ -18,6 +18,10 @@ struct SpecToTileOptions : public mlir::PassPipelineOptions<SpecToTileOptions> {
                               llvm::cl::desc("tokens per key tile: one number, or one per axis")};
 };
 
+/// Simplifies sets and gives every attend its tiles: the first steps of all that follow from a
+/// spec.
+void buildAssignTiles(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});
+
 /// func + sparsity + attn to tile.kernel with masks in partial tiles only (`lacuna-spec-to-tile`).
 void buildSpecToTile(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});
 
@@ -25,6 +29,13 @@ void buildSpecToTile(mlir::OpPassManager &passes, const SpecToTileOptions &optio
 /// left
 /// (`lacuna-tile-to-loops`).
 void buildTileToLoops(mlir::OpPassManager &passes);
+
+/// A spec as kernels that count what its attends visit, with closed-form loops.
+void buildSpecToCounts(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});
+
+/// A spec as kernels that write the class of every tile, or of every pair.
+void buildSpecToMap(mlir::OpPassManager &passes, bool elements,
+                    const SpecToTileOptions &options = {});
 
 /// Makes the pipelines known to command lines by their names.
 void registerLacunaPipelines();
