@@ -60,15 +60,31 @@ struct LiveKey {
 };
 } // namespace
 
-/// The pair of row `index` and `key`.
-static PairIndex pairOf(const Attend &attend, const RowIndex &index, int64_t key) {
-  return {index.batch, index.head, index.query, key, attend.query.shape[2], attend.key.shape[2]};
-}
+namespace {
+/// The pairs of one row. The grids live here, for pairs point at them.
+class RowPairs {
+public:
+  RowPairs(const Attend &attend, const RowIndex &index)
+      : queryGrid(attend.queryGrid.value_or(Grid{{attend.queries()}})),
+        keyGrid(attend.keyGrid.value_or(Grid{{attend.keys()}})) {
+    pair = {index.batch, index.head, index.query, 0, &queryGrid, &keyGrid};
+  }
+  const PairIndex &with(int64_t key) {
+    pair.key = key;
+    return pair;
+  }
+
+private:
+  Grid queryGrid, keyGrid;
+  PairIndex pair;
+};
+} // namespace
 
 int64_t Attend::liveKeys(const RowIndex &index) const {
+  RowPairs pairs(*this, index);
   int64_t count = 0;
-  for (int64_t j = 0; j < key.shape[2]; ++j)
-    count += set->contains(pairOf(*this, index, j));
+  for (int64_t j = 0; j < keys(); ++j)
+    count += set->contains(pairs.with(j));
   return count;
 }
 
@@ -79,9 +95,12 @@ static std::vector<LiveKey> scoreRow(const Attend &attend, const RowIndex &index
   std::vector<double> query, key;
   RowReader keys(attend.key);
   RowReader(attend.query).read(index.batch, index.head, index.query, query);
-  for (int64_t j = 0; j < attend.key.shape[2]; ++j) {
-    PairIndex pair = pairOf(attend, index, j);
-    if (!attend.set->contains(pair))
+  RowPairs pairs(attend, index);
+  // The score region counts tokens, whatever their shape.
+  int64_t position =
+      index.query + (attend.positionFromStart ? 0 : attend.keys() - attend.queries());
+  for (int64_t j = 0; j < attend.keys(); ++j) {
+    if (!attend.set->contains(pairs.with(j)))
       continue;
     keys.read(index.batch, keyHead, j, key);
     double score = 0, absolute = 0;
@@ -92,11 +111,7 @@ static std::vector<LiveKey> scoreRow(const Attend &attend, const RowIndex &index
     score *= attend.scale;
     absolute *= std::fabs(attend.scale);
     if (attend.score) {
-      Register given[] = {{0, score},
-                          {index.batch, 0},
-                          {index.head, 0},
-                          {pair.position(attend.positionFromStart), 0},
-                          {j, 0}};
+      Register given[] = {{0, score}, {index.batch, 0}, {index.head, 0}, {position, 0}, {j, 0}};
       score = attend.score->run(given).number;
       if (std::isfinite(score))
         absolute = std::max(absolute, std::fabs(score));

@@ -34,6 +34,8 @@ struct Attend {
   /// b x hq x nq x d, b x hkv x nk x d, b x hkv x nk x dv, borrowed.
   Tensor query, key, value;
   Set set;
+  /// Shape of the tokens; by default both are sequences.
+  std::optional<Grid> queryGrid, keyGrid;
   double scale = 1;
   /// Gets (score, batch, head, query position, key) and returns the score.
   std::optional<ScalarProgram> score;
@@ -46,6 +48,9 @@ struct Attend {
   RowResult row(const RowIndex &index) const;
   /// Pairs of one row, without computing it.
   int64_t liveKeys(const RowIndex &index) const;
+  /// Number of queries and keys.
+  int64_t queries() const { return query.shape[2]; }
+  int64_t keys() const { return key.shape[2]; }
 };
 
 /// The row that one attend over the union of disjoint parts would give.

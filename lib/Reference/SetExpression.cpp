@@ -12,13 +12,25 @@ int64_t Grid::tokens() const {
   return count;
 }
 
-void Grid::coordinates(int64_t token, int64_t *point) const {
-  // A sequence has no borders to wrap at, so that positions before its first token stay negative.
-  for (size_t axis = sizes.size(); axis-- > 1;) {
-    point[axis] = modulo(token, sizes[axis]);
-    token = floorDivide(token, sizes[axis]);
+/// Coordinates of `token`.
+static Point pointOf(const Grid &grid, int64_t token) {
+  Point point;
+  for (size_t axis = grid.axes(); axis-- > 1;) {
+    point.at[axis] = modulo(token, grid.sizes[axis]);
+    token = floorDivide(token, grid.sizes[axis]);
   }
-  point[0] = token;
+  point.at[0] = token;
+  return point;
+}
+
+Point PairIndex::keyPoint() const { return pointOf(*keyGrid, key); }
+
+Point PairIndex::position(bool fromStart) const {
+  Point point = pointOf(*queryGrid, query);
+  if (!fromStart && queryGrid->axes() == keyGrid->axes())
+    for (size_t axis = 0; axis < queryGrid->axes(); ++axis)
+      point.at[axis] += keyGrid->sizes[axis] - queryGrid->sizes[axis];
+  return point;
 }
 
 //===----------------------------------------------------------------------===//
@@ -69,27 +81,27 @@ Set perHead(Number choice, std::vector<Set> sets) {
   });
 }
 
-/// Finds the segment that `token` falls into and makes `token` count from its start; the number of
-/// segments when there is none.
-static size_t enterSegment(const std::vector<int64_t> &sizes, int64_t &token) {
-  for (size_t segment = 0; segment < sizes.size(); ++segment) {
-    if (token < sizes[segment])
-      return segment;
-    token -= sizes[segment];
+/// Finds the segment that `token` falls into and makes `token` count from its start; null when
+/// there is none.
+static const Grid *enterSegment(const std::vector<Grid> &grids, int64_t &token) {
+  for (const Grid &grid : grids) {
+    if (token < grid.tokens())
+      return &grid;
+    token -= grid.tokens();
   }
-  return sizes.size();
+  return nullptr;
 }
 
-Set segments(std::vector<int64_t> querySizes, std::vector<int64_t> keySizes,
-             std::vector<Set> sets) {
-  return makeSet([=](const PairIndex &pair) {
+Set segments(std::vector<Grid> grids, std::vector<Set> sets) {
+  return makeSet([grids = std::move(grids), sets = std::move(sets)](const PairIndex &pair) {
     PairIndex inside = pair;
-    size_t a = enterSegment(querySizes, inside.query), b = enterSegment(keySizes, inside.key);
-    if (a == querySizes.size() || b == keySizes.size())
+    inside.queryGrid = enterSegment(grids, inside.query);
+    inside.keyGrid = enterSegment(grids, inside.key);
+    if (!inside.queryGrid || !inside.keyGrid)
       return false;
-    inside.queries = querySizes[a];
-    inside.keys = keySizes[b];
-    return sets[a * keySizes.size() + b]->contains(inside);
+    auto row = static_cast<size_t>(inside.queryGrid - grids.data());
+    auto column = static_cast<size_t>(inside.keyGrid - grids.data());
+    return sets[row * grids.size() + column]->contains(inside);
   });
 }
 
@@ -121,12 +133,12 @@ static int64_t evaluate(const AffineTerm &term, const int64_t *variables) {
   return 0;
 }
 
-Set affine(Grid queryGrid, Grid keyGrid, bool fromStart, std::vector<AffineConstraint> constraints,
+Set affine(bool fromStart, std::vector<AffineConstraint> constraints,
            std::vector<Number> parameters) {
   return makeSet([=](const PairIndex &pair) {
-    std::vector<int64_t> variables(queryGrid.sizes.size() + keyGrid.sizes.size());
-    queryGrid.coordinates(pair.position(fromStart), variables.data());
-    keyGrid.coordinates(pair.key, variables.data() + queryGrid.sizes.size());
+    Point query = pair.position(fromStart), key = pair.keyPoint();
+    std::vector<int64_t> variables(query.at, query.at + pair.queryGrid->axes());
+    variables.insert(variables.end(), key.at, key.at + pair.keyGrid->axes());
     for (const Number &parameter : parameters)
       variables.push_back(parameter.at(pair.head));
     for (const AffineConstraint &constraint : constraints) {
@@ -138,16 +150,16 @@ Set affine(Grid queryGrid, Grid keyGrid, bool fromStart, std::vector<AffineConst
   });
 }
 
-Set where(Grid queryGrid, Grid keyGrid, bool fromStart, ScalarProgram predicate) {
+Set where(bool fromStart, ScalarProgram predicate) {
   return makeSet([=](const PairIndex &pair) {
-    size_t queryAxes = queryGrid.sizes.size(), keyAxes = keyGrid.sizes.size();
-    int64_t points[2 * maxAxes];
-    queryGrid.coordinates(pair.position(fromStart), points);
-    keyGrid.coordinates(pair.key, points + queryAxes);
+    Point query = pair.position(fromStart), key = pair.keyPoint();
     Register given[2 + 2 * maxAxes] = {{pair.batch, 0}, {pair.head, 0}};
-    for (size_t axis = 0; axis < queryAxes + keyAxes; ++axis)
-      given[2 + axis] = {points[axis], 0};
-    return (predicate.run({given, 2 + queryAxes + keyAxes}).integer & 1) != 0;
+    size_t count = 2;
+    for (size_t axis = 0; axis < pair.queryGrid->axes(); ++axis)
+      given[count++] = {query[axis], 0};
+    for (size_t axis = 0; axis < pair.keyGrid->axes(); ++axis)
+      given[count++] = {key[axis], 0};
+    return (predicate.run({given, count}).integer & 1) != 0;
   });
 }
 

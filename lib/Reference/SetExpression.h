@@ -16,15 +16,36 @@
 
 namespace lacuna::reference {
 
+/// Most axes of a segment.
+inline constexpr size_t maxAxes = 4;
+
+/// Tokens of a segment as points: row-major over `sizes`; one size for a sequence.
+struct Grid {
+  std::vector<int64_t> sizes;
+
+  size_t axes() const { return sizes.size(); }
+  int64_t tokens() const;
+};
+
+/// Coordinates, one per axis.
+struct Point {
+  int64_t at[maxAxes] = {};
+  int64_t operator[](size_t axis) const { return at[axis]; }
+};
+
 /// One query and one key of one batch entry and query head. Tokens are counted within the segments
-/// that `queries` and `keys` measure.
+/// that the grids measure.
 struct PairIndex {
   int64_t batch = 0, head = 0;
   int64_t query = 0, key = 0;
-  int64_t queries = 0, keys = 0;
+  const Grid *queryGrid = nullptr, *keyGrid = nullptr;
 
-  /// The query's place on the key axis: ends aligned, or its own number.
-  int64_t position(bool fromStart) const { return fromStart ? query : query + keys - queries; }
+  /// Coordinates of the key.
+  Point keyPoint() const;
+  /// Coordinates of the query's place among the keys: its own, moved on every axis so that the last
+  /// query stands at the last key. `fromStart` leaves them alone, and so do different numbers of
+  /// axes.
+  Point position(bool fromStart) const;
 };
 
 /// An immutable set of pairs.
@@ -63,18 +84,6 @@ private:
   std::vector<int64_t> values;
 };
 
-/// Tokens of a segment as points: row-major over `sizes`; one size for a sequence.
-struct Grid {
-  std::vector<int64_t> sizes;
-
-  int64_t tokens() const;
-  /// Writes the coordinates of `token`, one per axis.
-  void coordinates(int64_t token, int64_t *point) const;
-};
-
-/// Most axes of a segment.
-inline constexpr size_t maxAxes = 4;
-
 //===----------------------------------------------------------------------===//
 // Algebra
 //===----------------------------------------------------------------------===//
@@ -88,10 +97,10 @@ Set difference(Set minuend, Set subtrahend);
 Set complementOf(Set set);
 /// Head `h` has the set number `choice.at(h)`; a number without a set stands for no pair.
 Set perHead(Number choice, std::vector<Set> sets);
-/// Queries and keys each fall into segments of the given token counts, one after the other; the
-/// pair of query segment `a` and key segment `b` is in `sets[a * keySizes.size() + b]`, where
-/// tokens count from the segment's start. Tokens behind the last segment have no pairs.
-Set segments(std::vector<int64_t> querySizes, std::vector<int64_t> keySizes, std::vector<Set> sets);
+/// Queries and keys each fall into the given segments, one after the other; the pair of query
+/// segment `a` and key segment `b` is in `sets[a * grids.size() + b]`, where tokens count from the
+/// segment's start. Tokens behind the last segment have no pairs.
+Set segments(std::vector<Grid> grids, std::vector<Set> sets);
 
 //===----------------------------------------------------------------------===//
 // What users write
@@ -115,11 +124,76 @@ struct AffineConstraint {
 
 /// Pairs that satisfy all constraints. The variables are the coordinates of the query's position,
 /// those of the key, then `parameters`.
-Set affine(Grid queryGrid, Grid keyGrid, bool fromStart, std::vector<AffineConstraint> constraints,
+Set affine(bool fromStart, std::vector<AffineConstraint> constraints,
            std::vector<Number> parameters);
 
 /// Pairs for which `predicate` gives 1. It gets batch, head, the coordinates of the query's
 /// position and those of the key.
-Set where(Grid queryGrid, Grid keyGrid, bool fromStart, ScalarProgram predicate);
+Set where(bool fromStart, ScalarProgram predicate);
+
+//===----------------------------------------------------------------------===//
+// Sequences. In the comments p is the query's position and j the key.
+//===----------------------------------------------------------------------===//
+
+/// j does not come after p in row-major order.
+Set causal(bool fromStart);
+/// -right <= p - j <= left; a side that is not there is unbounded.
+Set window(std::optional<Number> left, std::optional<Number> right, bool fromStart);
+/// j < count.
+Set prefix(Number count);
+/// j >= keys - count.
+Set suffix(Number count);
+/// p < count, or p in a list.
+Set firstRows(Number count, bool fromStart);
+Set rowList(std::vector<int64_t> list, bool fromStart);
+/// j in a list.
+Set columnList(std::vector<int64_t> list);
+/// p - j in a list.
+Set slashes(std::vector<int64_t> list, bool fromStart);
+/// (p - j) mod step == 0; a step below 1 counts as 1.
+Set stride(Number step, bool fromStart);
+/// p - j == step * c with -right <= c <= left.
+Set dilated(std::optional<Number> left, std::optional<Number> right, Number step, bool fromStart);
+/// Query and key lie in [offsets[d], offsets[d+1]) for one d; if `causal`, the key's number in the
+/// document does not exceed the query's, counted from the document's ends or, if `fromStart`, from
+/// its start.
+Set documents(std::vector<int64_t> queryOffsets, std::vector<int64_t> keyOffsets, bool causal,
+              bool fromStart);
+
+/// A hierarchy of nodes, as docs/dialects/sparsity.md describes it.
+struct Dyadic {
+  bool fenwick = false, causal = false, fromStart = false;
+  int64_t base = 1, fanout = 2;
+  std::optional<Number> near;
+  /// Number of levels; unbounded if not there.
+  std::optional<int64_t> levels;
+  /// First and last level kept; -1 is the exact part.
+  std::optional<std::pair<int64_t, int64_t>> only;
+};
+Set dyadic(Dyadic parameters);
+
+//===----------------------------------------------------------------------===//
+// Grids
+//===----------------------------------------------------------------------===//
+
+/// p and j lie in the same block of `sizes` on every axis; a size below 1 counts as 1.
+Set blockDiagonal(std::vector<Number> sizes, bool fromStart);
+
+/// A neighbourhood on a grid, as docs/dialects/sparsity.md describes it.
+struct Radius {
+  enum class Norm { Box, L1, L2 };
+  Norm norm = Norm::Box;
+  bool shift = false, fromStart = false;
+  /// One per axis for Box, else one.
+  std::vector<Number> radii;
+  /// One per axis.
+  std::vector<bool> causal;
+  std::vector<int64_t> dilation, unit;
+};
+Set radius(Radius parameters);
+
+/// With f frames and s tokens between p and j: for some l below `levels`, f < near * 2^(l+1) and
+/// s <= width floordiv 2^l.
+Set bands(Number width, int64_t levels, int64_t near, bool fromStart);
 
 } // namespace lacuna::reference
