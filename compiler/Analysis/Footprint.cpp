@@ -1,6 +1,7 @@
 //===- Footprint.cpp - which key tiles a query tile must visit ------------===//
 #include "compiler/Analysis/Footprint.h"
 #include "compiler/Analysis/TileBoxes.h"
+#include "compiler/Analysis/TileRegions.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -15,6 +16,8 @@ namespace {
 
 /// More conjunctions than this on the live side are given up for a superset.
 constexpr unsigned maxDisjuncts = 64;
+/// More polyhedra than this on the live side are given up for one that holds them all.
+constexpr unsigned maxPieces = 32;
 /// Alternatives kept for one bound of an expression over a tile.
 constexpr unsigned maxAlternatives = 4;
 
@@ -66,11 +69,8 @@ private:
   SmallVector<RowConjunction> expandFull(const Formula &formula);
   std::vector<Polyhedron> findFull(const Formula &formula);
 
-  std::vector<Polyhedron> makeDisjoint(ArrayRef<Polyhedron> pieces) const;
-  std::vector<Polyhedron> without(ArrayRef<Polyhedron> pieces, ArrayRef<Polyhedron> removed) const;
   void lift(Polyhedron &polyhedron);
-  bool isNowhere(const Polyhedron &polyhedron) const;
-  FailureOr<std::vector<TileBox>> convert(ArrayRef<Polyhedron> pieces);
+  FailureOr<std::vector<TileBox>> convert(ArrayRef<TileRegion> regions);
 
   const FormulaSpace &space;
   const TileShape &shape;
@@ -94,6 +94,7 @@ private:
   /// What holds for every query tile that exists; where the tokens of both tiles lie; which key
   /// tiles exist.
   SmallVector<Row> context, tokens, grid;
+  RegionAlgebra algebra;
 };
 
 } // namespace
@@ -104,7 +105,7 @@ private:
 
 Analysis::Analysis(const FormulaSpace &space, const TileShape &shape,
                    const FootprintOptions &options)
-    : space(space), shape(shape), options(options) {
+    : space(space), shape(shape), options(options), algebra(columns, context, grid, keyColumns) {
   addTiles(space.getQueryRank(), shape.query, roles.queryTile, queries);
   addTiles(space.getKeyRank(), shape.key, roles.keyTile, keys);
   addSymbols();
@@ -347,11 +348,23 @@ std::vector<Polyhedron> Analysis::findLive(const Formula &formula) {
     polyhedron.inequalities.append(context);
     for (const Literal &literal : conjunction)
       addLiteral(literal, polyhedron);
+    // Most products of "and" over "or" contradict themselves.
+    SmallVector<Row> rows(ArrayRef<Row>(polyhedron.inequalities));
+    for (const Row &row : polyhedron.equalities)
+      rows.append({row, row * -1});
+    if (!normalize(rows) || isEmpty(columns, rows))
+      continue;
     result.exact &= projectOut(columns, unknowns, std::move(polyhedron), pieces);
   }
-  for (Polyhedron &piece : pieces)
+  for (Polyhedron &piece : pieces) {
     lift(piece);
-  return makeDisjoint(pieces);
+    piece.inequalities.append(grid);
+  }
+  std::vector<Polyhedron> live = algebra.simplify(pieces);
+  if (live.size() <= maxPieces)
+    return live;
+  result.exact = false;
+  return {algebra.cover(live).polyhedron};
 }
 
 //===----------------------------------------------------------------------===//
@@ -486,7 +499,7 @@ std::vector<Polyhedron> Analysis::findFull(const Formula &formula) {
     lift(piece);
     pieces.push_back(std::move(piece));
   }
-  std::vector<Polyhedron> full = makeDisjoint(pieces);
+  std::vector<Polyhedron> full = algebra.simplify(pieces);
   if (full.size() > options.maxFullBoxes)
     full.resize(options.maxFullBoxes);
   return full;
@@ -502,40 +515,10 @@ void Analysis::lift(Polyhedron &polyhedron) {
     row = liftDivision(columns, row, keyColumns);
 }
 
-bool Analysis::isNowhere(const Polyhedron &polyhedron) const {
-  SmallVector<Row> rows(ArrayRef<Row>(polyhedron.inequalities));
-  rows.append(context);
-  return !normalize(rows) || isEmpty(columns, rows);
-}
-
-std::vector<Polyhedron> Analysis::without(ArrayRef<Polyhedron> pieces,
-                                          ArrayRef<Polyhedron> removed) const {
-  std::vector<Polyhedron> left = pieces.vec();
-  for (const Polyhedron &hole : removed) {
-    std::vector<Polyhedron> next;
-    for (const Polyhedron &piece : left)
-      subtract(columns, piece, hole, context, next);
-    left = std::move(next);
-  }
-  return left;
-}
-
-std::vector<Polyhedron> Analysis::makeDisjoint(ArrayRef<Polyhedron> pieces) const {
-  std::vector<Polyhedron> kept, result;
-  for (Polyhedron piece : pieces) {
-    if (!normalize(piece.inequalities) || isNowhere(piece))
-      continue;
-    dropRedundant(columns, piece.inequalities, context, keyColumns);
-    llvm::append_range(result, without({piece}, kept));
-    kept.push_back(piece);
-  }
-  return result;
-}
-
-FailureOr<std::vector<TileBox>> Analysis::convert(ArrayRef<Polyhedron> pieces) {
+FailureOr<std::vector<TileBox>> Analysis::convert(ArrayRef<TileRegion> regions) {
   std::vector<TileBox> boxes;
-  for (const Polyhedron &piece : pieces) {
-    FailureOr<TileBox> box = convertToBox(columns, roles, piece, context, space.getContext());
+  for (const TileRegion &region : regions) {
+    FailureOr<TileBox> box = convertToBox(columns, roles, region, context, space.getContext());
     if (failed(box))
       return failure();
     boxes.push_back(std::move(*box));
@@ -550,6 +533,9 @@ static void keepUsedSymbols(Footprint &footprint, MLIRContext *context) {
     for (TileBox &box : *boxes) {
       for (AffineExpr &expr : llvm::concat<AffineExpr>(box.guards, box.conditions))
         exprs.push_back(&expr);
+      for (auto &conjunction : llvm::concat<Condition>(box.anyOf, box.noneOf))
+        for (AffineExpr &expr : conjunction)
+          exprs.push_back(&expr);
       for (AxisRange &range : box.ranges)
         for (AffineExpr &expr : llvm::concat<AffineExpr>(range.lower, range.upper))
           exprs.push_back(&expr);
@@ -570,16 +556,19 @@ static void keepUsedSymbols(Footprint &footprint, MLIRContext *context) {
 }
 
 Footprint Analysis::run(const Formula &formula) {
-  std::vector<Polyhedron> live = findLive(formula);
-  std::vector<Polyhedron> full = findFull(formula);
-  std::vector<Polyhedron> partial = without(live, full);
+  std::vector<Polyhedron> livePieces = findLive(formula), fullPieces = findFull(formula);
+  std::vector<TileRegion> live = algebra.makeDisjoint(livePieces, options.maxBoxes);
+  std::vector<TileRegion> full = algebra.makeDisjoint(fullPieces, options.maxBoxes);
+  std::vector<TileRegion> partial = algebra.without(live, fullPieces);
+  if (partial.size() > options.maxBoxes)
+    partial = algebra.without(algebra.cover(livePieces), fullPieces);
   FailureOr<std::vector<TileBox>> boxes[] = {convert(live), convert(full), convert(partial)};
   if (llvm::any_of(boxes, [](auto &list) { return failed(list); })) {
     // Numbers beyond 62 bits: visit every tile with a mask.
     result.exact = false;
-    Polyhedron everything;
-    everything.inequalities.assign(grid.begin(), grid.end());
-    boxes[0] = boxes[2] = convert({everything});
+    TileRegion everything;
+    everything.polyhedron.inequalities.assign(grid.begin(), grid.end());
+    boxes[0] = boxes[2] = convert(everything);
     boxes[1] = std::vector<TileBox>();
   }
   result.live = std::move(*boxes[0]);

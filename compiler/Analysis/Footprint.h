@@ -42,15 +42,22 @@ struct AxisRange {
   llvm::SmallVector<mlir::AffineExpr> lower, upper;
 };
 
+/// Holds where each expression is >= 0.
+using Condition = llvm::SmallVector<mlir::AffineExpr>;
+
 /// A nest of loops over key tiles, outermost axis first. Expressions have as dimensions the query
 /// tile's coordinates (in tiles, one per query axis), then those of the key tile (one per key axis;
 /// the range of an axis uses earlier key axes only). Symbols are Footprint::symbols.
 struct TileBox {
   /// Each must be >= 0 for the box to have any tile; no key dimension occurs.
-  llvm::SmallVector<mlir::AffineExpr> guards;
+  Condition guards;
   llvm::SmallVector<AxisRange> ranges;
   /// What bounds cannot say (a residue, say): each must be >= 0 for a tile to be visited.
-  llvm::SmallVector<mlir::AffineExpr> conditions;
+  Condition conditions;
+  /// At least one must hold for a tile to be visited, if there are any.
+  llvm::SmallVector<Condition> anyOf;
+  /// None may hold for a tile to be visited: tiles that other loops visit.
+  llvm::SmallVector<Condition> noneOf;
 };
 
 /// Which key tiles hold live pairs with a query tile. Boxes of one list are disjoint; `full` and
@@ -67,6 +74,8 @@ struct FootprintOptions {
   /// More boxes than this on the full side are given up: their tiles count as partial, which costs
   /// a mask and never a wrong result.
   unsigned maxFullBoxes = 8;
+  /// A list that would have more boxes than this becomes one box with `anyOf` conditions.
+  unsigned maxBoxes = 16;
 };
 
 /// Footprint of `formula` for tiles of `shape`. Never fails: what cannot be bounded is visited.

@@ -157,66 +157,91 @@ std::pair<Row, Row> Columns::getDefinition(unsigned column) const {
 // Decisions
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Rows over many columns as a relation over the few that occur.
-class Compressed {
-public:
-  Compressed(const Columns &columns, ArrayRef<ArrayRef<Row>> groups) : columns(columns) {
-    BitVector reached(columns.size());
-    for (ArrayRef<Row> rows : groups)
-      for (const Row &row : rows)
-        columns.collect(row, reached);
-    for (unsigned column : reached.set_bits())
-      used.push_back(column);
-  }
+/// `row` with its coefficients divided by their divisor, which rounds the constant down.
+static Row tighten(Row row) {
+  Integer common = row.gcd();
+  if (common > 1)
+    for (unsigned column = 0; column < row.size(); ++column)
+      row.set(column, floorDiv(row.at(column), common));
+  return row;
+}
 
-  mlir::presburger::IntegerPolyhedron relation() const {
-    mlir::presburger::IntegerPolyhedron result(
-        mlir::presburger::PresburgerSpace::getSetSpace(used.size()));
-    for (unsigned column : used) {
-      if (!columns.getDivision(column))
-        continue;
-      auto [lower, upper] = columns.getDefinition(column);
-      result.addInequality(convert(lower));
-      result.addInequality(convert(upper));
-    }
-    return result;
+LinearSystem::LinearSystem(const Columns &columns, ArrayRef<ArrayRef<Row>> groups) {
+  BitVector reached(columns.size());
+  for (ArrayRef<Row> rows : groups)
+    for (const Row &row : rows)
+      columns.collect(row, reached);
+  for (unsigned column : reached.set_bits())
+    used.push_back(column);
+  simplex = std::make_unique<mlir::presburger::Simplex>(used.size());
+  for (unsigned column : used) {
+    if (!columns.getDivision(column))
+      continue;
+    auto [lower, upper] = columns.getDefinition(column);
+    add({lower, upper});
   }
+}
 
-  SmallVector<Integer> convert(const Row &row) const {
-    SmallVector<Integer> result;
-    for (unsigned column : used)
-      result.push_back(row.at(column));
-    result.push_back(row.constant());
-    return result;
-  }
+LinearSystem::LinearSystem(LinearSystem &&other) = default;
+LinearSystem::~LinearSystem() = default;
 
-private:
-  const Columns &columns;
-  SmallVector<unsigned> used;
-};
-} // namespace
+SmallVector<Integer> LinearSystem::convert(const Row &row) const {
+  SmallVector<Integer> result;
+  for (unsigned column : used)
+    result.push_back(row.at(column));
+  result.push_back(row.constant());
+  return result;
+}
+
+void LinearSystem::add(ArrayRef<Row> rows) {
+  for (const Row &row : rows)
+    if (!isEmpty())
+      simplex->addInequality(convert(tighten(row)));
+}
+
+bool LinearSystem::isEmpty() const { return simplex->isEmpty(); }
+
+bool LinearSystem::isEmptyWith(const Row &row) {
+  if (isEmpty())
+    return true;
+  unsigned snapshot = simplex->getSnapshot();
+  add(row);
+  bool empty = isEmpty();
+  simplex->rollback(snapshot);
+  return empty;
+}
+
+SmallVector<Row> LinearSystem::addIrredundant(ArrayRef<Row> rows) {
+  unsigned snapshot = simplex->getSnapshot(), offset = simplex->getNumConstraints();
+  add(rows);
+  // The rows of an empty system say different things about why it is empty.
+  if (isEmpty())
+    return SmallVector<Row>(rows);
+  simplex->detectRedundant(offset, rows.size());
+  SmallVector<Row> kept;
+  for (auto [index, row] : llvm::enumerate(rows))
+    if (!simplex->isMarkedRedundant(offset + index))
+      kept.push_back(row);
+  simplex->rollback(snapshot);
+  add(kept);
+  return kept;
+}
 
 bool lacuna::isEmpty(const Columns &columns, ArrayRef<Row> inequalities) {
-  Compressed compressed(columns, {inequalities});
-  mlir::presburger::IntegerPolyhedron relation = compressed.relation();
-  for (const Row &row : inequalities)
-    relation.addInequality(compressed.convert(row));
-  return relation.isIntegerEmpty();
+  LinearSystem system(columns, {inequalities});
+  system.add(inequalities);
+  return system.isEmpty();
 }
 
 bool lacuna::normalize(SmallVectorImpl<Row> &inequalities) {
   SmallVector<Row> kept;
-  for (Row &row : inequalities) {
-    Integer common = row.gcd();
-    if (common == 0) {
+  for (const Row &inequality : inequalities) {
+    Row row = tighten(inequality);
+    if (row.isConstant()) {
       if (row.constant() < 0)
         return false;
       continue;
     }
-    if (common != 1)
-      for (unsigned column = 0; column < row.size(); ++column)
-        row.set(column, floorDiv(row.at(column), common));
     Row *parallel =
         llvm::find_if(kept, [&](const Row &other) { return other.sameCoefficients(row); });
     if (parallel == kept.end())
@@ -230,59 +255,21 @@ bool lacuna::normalize(SmallVectorImpl<Row> &inequalities) {
 
 void lacuna::dropRedundant(const Columns &columns, SmallVectorImpl<Row> &inequalities,
                            ArrayRef<Row> context, const BitVector &guarded) {
-  Compressed compressed(columns, {inequalities, context});
-  auto isBound = [&](const Row &row) { return !columns.dividesBy(row, guarded); };
-  // Long rows go first, so that what stays is short.
+  LinearSystem system(columns, {inequalities, context});
+  system.add(context);
+  // Long rows are looked at first, so that what stays is short.
   SmallVector<std::pair<unsigned, unsigned>> order;
+  SmallVector<Row> bounds, conditions;
   for (auto [index, row] : llvm::enumerate(inequalities))
     order.push_back({~row.countTerms(), index});
   llvm::sort(order);
-  SmallVector<Row> sorted;
   for (auto [terms, index] : order)
-    sorted.push_back(inequalities[index]);
-  inequalities.assign(sorted.begin(), sorted.end());
-  for (unsigned index = 0; index < inequalities.size();) {
-    bool bound = isBound(inequalities[index]);
-    mlir::presburger::IntegerPolyhedron others = compressed.relation();
-    for (const Row &row : context)
-      others.addInequality(compressed.convert(row));
-    for (auto [position, row] : llvm::enumerate(inequalities))
-      if (position != index && (!bound || isBound(row)))
-        others.addInequality(compressed.convert(row));
-    mlir::presburger::Simplex simplex(others);
-    if (!simplex.isEmpty() &&
-        simplex.isRedundantInequality(compressed.convert(inequalities[index])))
-      inequalities.erase(inequalities.begin() + index);
-    else
-      ++index;
-  }
-}
-
-void lacuna::subtract(const Columns &columns, const Polyhedron &minuend,
-                      const Polyhedron &subtrahend, ArrayRef<Row> context,
-                      std::vector<Polyhedron> &result) {
-  auto emptyWith = [&](const Polyhedron &piece) {
-    SmallVector<Row> rows(ArrayRef<Row>(piece.inequalities));
-    rows.append(context.begin(), context.end());
-    return !normalize(rows) || isEmpty(columns, rows);
-  };
-  Polyhedron rest = minuend;
-  for (const Row &row : subtrahend.inequalities)
-    rest.inequalities.push_back(row);
-  if (emptyWith(rest)) {
-    result.push_back(minuend);
-    return;
-  }
-  // What satisfies the first constraints and violates the next one, for each of them.
-  rest = minuend;
-  for (const Row &row : subtrahend.inequalities) {
-    Polyhedron outside = rest;
-    outside.inequalities.push_back(row * -1 - 1);
-    if (emptyWith(outside))
-      continue;
-    result.push_back(std::move(outside));
-    rest.inequalities.push_back(row);
-  }
+    (columns.dividesBy(inequalities[index], guarded) ? conditions : bounds)
+        .push_back(inequalities[index]);
+  bounds = system.addIrredundant(bounds);
+  conditions = system.addIrredundant(conditions);
+  inequalities.assign(bounds.begin(), bounds.end());
+  inequalities.append(conditions.begin(), conditions.end());
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,8 +16,13 @@
 #include "llvm/ADT/SmallVector.h"
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
+
+namespace mlir::presburger {
+class Simplex;
+} // namespace mlir::presburger
 
 namespace lacuna {
 
@@ -98,7 +103,32 @@ struct Polyhedron {
   llvm::SmallVector<Row, 0> inequalities, equalities;
 };
 
-/// Whether the inequalities have no integer solution. Divisions count with their definition.
+/// A growing conjunction of inequalities that answers questions. Answers are about rational
+/// solutions of rows tightened to integers: looking for integer solutions takes minutes on some
+/// systems, and an empty piece that is kept costs no visit. Divisions count with their definition.
+class LinearSystem {
+public:
+  /// Only columns that rows of `groups` reach may occur later on.
+  LinearSystem(const Columns &columns, llvm::ArrayRef<llvm::ArrayRef<Row>> groups);
+  LinearSystem(LinearSystem &&other);
+  ~LinearSystem();
+
+  void add(llvm::ArrayRef<Row> rows);
+  bool isEmpty() const;
+  bool isEmptyWith(const Row &row);
+  /// Whether `row` is >= 0 everywhere.
+  bool implies(const Row &row) { return isEmptyWith(row * -1 - 1); }
+  /// Adds `rows` without those that follow from the others, and returns the ones that stay.
+  llvm::SmallVector<Row> addIrredundant(llvm::ArrayRef<Row> rows);
+
+private:
+  llvm::SmallVector<Integer> convert(const Row &row) const;
+
+  llvm::SmallVector<unsigned> used;
+  std::unique_ptr<mlir::presburger::Simplex> simplex;
+};
+
+/// Whether the inequalities contradict each other.
 bool isEmpty(const Columns &columns, llvm::ArrayRef<Row> inequalities);
 
 /// Divides each row by its coefficients' divisor, drops the constant ones and keeps the tightest of
@@ -123,10 +153,5 @@ Row relaxDivisions(const Columns &columns, Row inequality, const llvm::BitVector
 /// unknowns exist. When that takes too many pieces the union is a superset and the result is false.
 bool projectOut(Columns &columns, const llvm::BitVector &unknowns, Polyhedron polyhedron,
                 llvm::SmallVectorImpl<Polyhedron> &result);
-
-/// Appends to `result` disjoint polyhedra that cover `minuend` without `subtrahend`. Those that are
-/// empty under `context` are left out. Inequalities only.
-void subtract(const Columns &columns, const Polyhedron &minuend, const Polyhedron &subtrahend,
-              llvm::ArrayRef<Row> context, std::vector<Polyhedron> &result);
 
 } // namespace lacuna

@@ -19,8 +19,10 @@ namespace {
 
 /// More rows than this are worth a search for redundant ones between two eliminations.
 constexpr unsigned rowsWorthPruning = 24;
+/// More rows than this are given up for a superset: the longest go.
+constexpr unsigned maxRows = 40;
 /// More pieces than this are given up for a superset.
-constexpr unsigned maxPieces = 24;
+constexpr unsigned maxPieces = 12;
 
 class Projector {
 public:
@@ -57,6 +59,7 @@ private:
   bool isExactPair(const Row &lower, const Row &upper, unsigned column) const;
   std::optional<Choice> choose(const Polyhedron &polyhedron) const;
   void combine(const Row &lower, const Row &upper, unsigned column, SmallVectorImpl<Row> &rows);
+  bool prune(Polyhedron &polyhedron);
   Polyhedron eliminate(const Polyhedron &polyhedron, unsigned column, bool darkShadow);
   void split(const Polyhedron &polyhedron, unsigned column);
 
@@ -278,17 +281,28 @@ void Projector::split(const Polyhedron &polyhedron, unsigned column) {
   }
 }
 
+/// Drops what is redundant, and then what is too much; false when nothing is left to cover.
+bool Projector::prune(Polyhedron &polyhedron) {
+  SmallVectorImpl<Row> &rows = polyhedron.inequalities;
+  if (isEmpty(columns, rows))
+    return false;
+  dropRedundant(columns, rows, {}, BitVector(columns.size()));
+  if (rows.size() > maxRows) {
+    exact = false;
+    // dropRedundant leaves the longest rows first.
+    rows.erase(rows.begin(), rows.end() - maxRows);
+  }
+  return true;
+}
+
 void Projector::run(Polyhedron polyhedron) {
   while (true) {
     if (!tidy(polyhedron))
       return;
     if (solveEquality(polyhedron))
       continue;
-    if (polyhedron.inequalities.size() > rowsWorthPruning) {
-      if (isEmpty(columns, polyhedron.inequalities))
-        return;
-      dropRedundant(columns, polyhedron.inequalities, {}, BitVector(columns.size()));
-    }
+    if (polyhedron.inequalities.size() > rowsWorthPruning && !prune(polyhedron))
+      return;
     std::optional<Choice> choice = choose(polyhedron);
     if (!choice)
       break;

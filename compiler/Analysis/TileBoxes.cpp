@@ -100,12 +100,12 @@ static BitVector bitsOf(const Columns &columns, ArrayRef<unsigned> wanted) {
 }
 
 FailureOr<TileBox> lacuna::convertToBox(Columns &columns, const TileColumns &roles,
-                                        const Polyhedron &polyhedron, ArrayRef<Row> context,
+                                        const TileRegion &region, ArrayRef<Row> context,
                                         MLIRContext *mlirContext) {
   BitVector keys = bitsOf(columns, roles.keyTile);
-  SmallVector<Row> rows(ArrayRef<Row>(polyhedron.inequalities));
+  SmallVector<Row> rows(ArrayRef<Row>(region.polyhedron.inequalities));
   // Conditions do not shorten a loop, but what they imply for the rationals does.
-  for (const Row &row : polyhedron.inequalities)
+  for (const Row &row : region.polyhedron.inequalities)
     if (columns.dividesBy(row, keys))
       rows.push_back(relaxDivisions(columns, row, keys));
   normalize(rows);
@@ -136,10 +136,20 @@ FailureOr<TileBox> lacuna::convertToBox(Columns &columns, const TileColumns &rol
       if (coefficient < 0)
         range.upper.push_back(writer.divide(rest, -coefficient, /*up=*/false));
     }
+    if (range.lower.empty() || range.upper.empty())
+      return failure();
     bounds = shadow(bounds, column);
     normalize(bounds);
     dropRedundant(columns, bounds, context, keys);
   }
+  auto writeAll = [&](const Polyhedron &polyhedron) {
+    Condition condition;
+    for (const Row &row : polyhedron.inequalities)
+      condition.push_back(writer.write(row));
+    return condition;
+  };
+  box.anyOf = llvm::map_to_vector(region.covers, writeAll);
+  box.noneOf = llvm::map_to_vector(region.holes, writeAll);
   if (writer.hasOverflowed())
     return failure();
   return box;
@@ -178,7 +188,9 @@ static void enumerateAxis(const TileBox &box, unsigned axis, SmallVectorImpl<int
                           function_ref<void(ArrayRef<int64_t>)> visit) {
   auto holds = [&](AffineExpr expr) { return evaluate(expr, dims, symbols) >= 0; };
   if (axis == box.ranges.size()) {
-    if (llvm::all_of(box.conditions, holds))
+    auto holdsAll = [&](const Condition &condition) { return llvm::all_of(condition, holds); };
+    if (holdsAll(box.conditions) && (box.anyOf.empty() || llvm::any_of(box.anyOf, holdsAll)) &&
+        llvm::none_of(box.noneOf, holdsAll))
       visit(ArrayRef<int64_t>(dims).drop_front(queryRank));
     return;
   }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compiler/Analysis/Footprint.h"
-#include "compiler/Analysis/Polyhedron.h"
+#include "compiler/Analysis/TileRegions.h"
 
 namespace lacuna {
 
@@ -11,10 +11,11 @@ struct TileColumns {
   llvm::SmallVector<unsigned> queryTile, keyTile, symbols;
 };
 
-/// The key tiles of `polyhedron` as a loop nest that visits each of them once, given that `context`
-/// holds. Symbol k of the result is `columns.symbols[k]`. Fails when a number exceeds 64 bits.
+/// The key tiles of `region` as a loop nest that visits each of them once, given that `context`
+/// holds. Symbol k of the result is `columns.symbols[k]`. Fails when an axis is unbounded or a
+/// number exceeds 62 bits.
 mlir::FailureOr<TileBox> convertToBox(Columns &columns, const TileColumns &roles,
-                                      const Polyhedron &polyhedron, llvm::ArrayRef<Row> context,
+                                      const TileRegion &region, llvm::ArrayRef<Row> context,
                                       mlir::MLIRContext *mlirContext);
 
 } // namespace lacuna

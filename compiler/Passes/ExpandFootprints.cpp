@@ -38,6 +38,7 @@ private:
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, expand(expr), number(0));
   }
   Value isEach(ArrayRef<AffineExpr> exprs);
+  Value isAny(ArrayRef<Condition> conditions);
   template <typename OpT> Value reduce(ArrayRef<AffineExpr> exprs);
 
   Value firstTile(unsigned axis);
@@ -70,6 +71,18 @@ Value LoopWriter::isEach(ArrayRef<AffineExpr> exprs) {
   for (AffineExpr expr : exprs) {
     Value holds = isNonNegative(expr);
     result = result ? arith::AndIOp::create(builder, loc, result, holds).getResult() : holds;
+  }
+  return result;
+}
+
+Value LoopWriter::isAny(ArrayRef<Condition> conditions) {
+  Value result;
+  for (const Condition &condition : conditions) {
+    Value holds = isEach(condition);
+    // A condition without constraints always holds.
+    if (!holds)
+      holds = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    result = result ? arith::OrIOp::create(builder, loc, result, holds).getResult() : holds;
   }
   return result;
 }
@@ -189,6 +202,12 @@ SmallVector<Value> LoopWriter::emitVisit(const TileBox &box, ValueRange carried)
   auto require = [&](Value more) {
     test = test ? arith::AndIOp::create(builder, loc, test, more).getResult() : more;
   };
+  if (!box.anyOf.empty())
+    require(isAny(box.anyOf));
+  if (!box.noneOf.empty()) {
+    Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
+    require(arith::XOrIOp::create(builder, loc, isAny(box.noneOf), yes));
+  }
   auto isOne = [](int64_t tokens) { return tokens == 1; };
   if (loop.getClasses())
     require(emitClassTest());
