@@ -77,9 +77,13 @@ private:
 };
 } // namespace
 
-/// The rational shadow of `rows` without `column`: a superset is enough for an outer loop.
+/// More implied rows than this do not shorten an outer loop enough to be worth their evaluation.
+static constexpr unsigned maxShadowRows = 24;
+
+/// The rows without `column`, and the shortest of those that pairs of the others imply: an outer loop
+/// may run too long, but what is said about it alone must stay.
 static SmallVector<Row> shadow(ArrayRef<Row> rows, unsigned column) {
-  SmallVector<Row> result;
+  SmallVector<Row> implied, result;
   for (const Row &lower : rows) {
     if (lower.at(column) == 0)
       result.push_back(lower);
@@ -87,8 +91,17 @@ static SmallVector<Row> shadow(ArrayRef<Row> rows, unsigned column) {
       continue;
     for (const Row &upper : rows)
       if (upper.at(column) < 0)
-        result.push_back(upper * lower.at(column) + lower * -upper.at(column));
+        implied.push_back(upper * lower.at(column) + lower * -upper.at(column));
   }
+  normalize(implied);
+  SmallVector<std::pair<unsigned, unsigned>> order;
+  for (auto [index, row] : llvm::enumerate(implied))
+    order.push_back({row.countTerms(), index});
+  llvm::sort(order);
+  for (auto [terms, index] : order)
+    if (result.size() < maxShadowRows)
+      result.push_back(implied[index]);
+  normalize(result);
   return result;
 }
 
@@ -139,7 +152,6 @@ FailureOr<TileBox> lacuna::convertToBox(Columns &columns, const TileColumns &rol
     if (range.lower.empty() || range.upper.empty())
       return failure();
     bounds = shadow(bounds, column);
-    normalize(bounds);
     dropRedundant(columns, bounds, context, keys);
   }
   auto writeAll = [&](const Polyhedron &polyhedron) {
