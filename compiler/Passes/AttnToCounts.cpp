@@ -56,14 +56,28 @@ static SmallVector<Value> classifyTiles(SetKernel &kernel) {
                            kernel.getKey().box, {zero, zero}, visit);
 }
 
+/// Pairs of the query tile with all keys, live or not.
+static Value countAllPairs(SetKernel &kernel) {
+  OpBuilder &body = kernel.getBody();
+  Location loc = kernel.getLoc();
+  SmallVector<int64_t> single(kernel.getKey().box.size(), 1);
+  Value pairs = kernel.countBoxes(kernel.getKey(), single);
+  const SetKernel::Side &query = kernel.getQuery();
+  for (auto [at, size, box] : llvm::zip_equal(query.at, query.sizes, query.box)) {
+    Value rest = body.createOrFold<arith::SubIOp>(loc, size, at);
+    Value rows = body.createOrFold<arith::MinSIOp>(loc, rest, kernel.constant(box));
+    pairs = body.createOrFold<arith::MulIOp>(loc, pairs, rows);
+  }
+  return pairs;
+}
+
 static FailureOr<tile::LaunchOp> countSet(attn::AttendOp op, const Segments &segments,
                                           unsigned querySegment, unsigned keySegment,
                                           StringRef name) {
   Builder types(op.getContext());
-  auto output =
-      RankedTensorType::get(SmallVector<int64_t>(3, ShapedType::kDynamic), types.getI64Type());
-  auto kernel =
-      SetKernel::create(op, segments, querySegment, keySegment, name, {output, output, output});
+  constexpr int64_t open = ShapedType::kDynamic, columns = 5;
+  auto output = RankedTensorType::get({open, open, open, columns}, types.getI64Type());
+  auto kernel = SetKernel::create(op, segments, querySegment, keySegment, name, output);
   if (failed(kernel))
     return failure();
   SetKernel &study = **kernel;
@@ -72,17 +86,18 @@ static FailureOr<tile::LaunchOp> countSet(attn::AttendOp op, const Segments &seg
     llvm::append_range(counts, classifyTiles(study));
   else
     counts.append({countTiles(study, TileClass::Live), countTiles(study, TileClass::Full)});
+  counts.append({countAllPairs(study), study.countBoxes(study.getKey(), study.getKey().box)});
 
   OpBuilder &body = study.getBody();
   Location loc = study.getLoc();
   Value tile = study.linear(study.getQuery(), study.getQuery().at, study.getQuery().box);
-  for (auto [index, count] : llvm::enumerate(counts)) {
+  for (auto [column, count] : llvm::enumerate(counts)) {
     Value number = arith::IndexCastOp::create(body, loc, body.getI64Type(), count);
-    memref::StoreOp::create(body, loc, number, study.getOutput(index),
-                            ValueRange{study.getBatch(), study.getHead(), tile});
+    memref::StoreOp::create(body, loc, number, study.getOutput(),
+                            ValueRange{study.getBatch(), study.getHead(), tile,
+                                       study.constant(static_cast<int64_t>(column))});
   }
-  SmallVector<SetKernel::Extent> shape = {SetKernel::Extent::QueryTiles};
-  return study.finish({shape, shape, shape});
+  return study.finish({SetKernel::Extent::QueryTiles, SetKernel::Extent(columns)});
 }
 
 namespace {

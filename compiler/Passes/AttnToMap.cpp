@@ -13,7 +13,7 @@ using tile::TileClass;
 
 /// Stores a class at (row, column) of the map.
 static void storeClass(SetKernel &kernel, Value row, Value column, Value tileClass) {
-  memref::StoreOp::create(kernel.getBody(), kernel.getLoc(), tileClass, kernel.getOutput(0),
+  memref::StoreOp::create(kernel.getBody(), kernel.getLoc(), tileClass, kernel.getOutput(),
                           ValueRange{kernel.getBatch(), kernel.getHead(), row, column});
 }
 
@@ -25,7 +25,7 @@ static Value classNumber(SetKernel &kernel, int64_t number) {
 static void clearRow(SetKernel &kernel, Value row) {
   OpBuilder &body = kernel.getBody();
   Location loc = kernel.getLoc();
-  Value columns = memref::DimOp::create(body, loc, kernel.getOutput(0), 3);
+  Value columns = memref::DimOp::create(body, loc, kernel.getOutput(), 3);
   auto loop = scf::ForOp::create(body, loc, kernel.constant(0), columns, kernel.constant(1));
   OpBuilder::InsertionGuard guard(body);
   body.setInsertionPointToStart(loop.getBody());
@@ -73,14 +73,13 @@ static FailureOr<tile::LaunchOp> drawSet(attn::AttendOp op, const Segments &segm
   Builder types(op.getContext());
   auto output =
       RankedTensorType::get(SmallVector<int64_t>(4, ShapedType::kDynamic), types.getI8Type());
-  auto kernel = SetKernel::create(op, segments, querySegment, keySegment, name, {output});
+  auto kernel = SetKernel::create(op, segments, querySegment, keySegment, name, output);
   if (failed(kernel))
     return failure();
   elements ? drawPairs(**kernel) : drawTiles(**kernel);
   using Extent = SetKernel::Extent;
-  SmallVector<Extent> shape = {elements ? Extent::Queries : Extent::QueryTiles,
-                               elements ? Extent::Keys : Extent::KeyTiles};
-  return (*kernel)->finish({shape});
+  return (*kernel)->finish({elements ? Extent::Queries : Extent::QueryTiles,
+                            elements ? Extent::Keys : Extent::KeyTiles});
 }
 
 namespace {

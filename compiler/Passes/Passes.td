@@ -154,9 +154,10 @@ def AttnToCountsPass : Pass<"lacuna-attn-to-counts", "::mlir::ModuleOp"> {
     and over tiles of one query and one key for the pairs; each visit adds one.
     Tiles of sets with opaque terms are classified one by one.
 
-    Per attend, query segment and key segment the function returns three
-    tensors (i64, batch x head x query tile): live pairs, live tiles, full tiles.
-    An extent of 1 for batch or head says that all of them are alike.
+    Per attend, query segment and key segment the function returns one tensor
+    (i64, batch x head x query tile x 5): live pairs, live tiles, full tiles, all
+    pairs, all tiles. An extent of 1 for batch or head says that all of them are
+    alike.
 
     Requires: tile shapes on every attend (`lacuna-assign-tiles`), one set per pair
     of segments (`lacuna-split-segments`), functions of one block.
@@ -165,9 +166,9 @@ def AttnToCountsPass : Pass<"lacuna-attn-to-counts", "::mlir::ModuleOp"> {
     ```mlir
     func.func @f(...) -> tensor<...> { %o = attn.attend ... return %o }
     // becomes
-    func.func @f(...) -> (tensor<?x?x?xi64>, tensor<?x?x?xi64>, tensor<?x?x?xi64>) {
-      %c:3 = tile.launch @f_set_0(...) : ...
-      return %c#0, %c#1, %c#2 : ...
+    func.func @f(...) -> tensor<?x?x?x5xi64> {
+      %c = tile.launch @f_set_0(...) : ...
+      return %c : tensor<?x?x?x5xi64>
     }
     ```
   }];

@@ -58,8 +58,7 @@ static SetKernel::Side readSide(OpBuilder &builder, Location loc, const IRMappin
 
 FailureOr<std::unique_ptr<SetKernel>> SetKernel::create(attn::AttendOp op, const Segments &segments,
                                                         unsigned querySegment, unsigned keySegment,
-                                                        StringRef name,
-                                                        ArrayRef<RankedTensorType> outputs) {
+                                                        StringRef name, RankedTensorType output) {
   Value set = segments.getSets(querySegment)[keySegment];
   auto type = cast<sparsity::SetType>(set.getType());
   sparsity::FormulaSpace space(op.getContext(), type.getQueryRank(), type.getKeyRank());
@@ -71,7 +70,7 @@ FailureOr<std::unique_ptr<SetKernel>> SetKernel::create(attn::AttendOp op, const
   SmallVector<Value> uses = {set, queries, keys};
   segments.appendValues(uses);
   unsigned rank = segments.getRank(querySegment);
-  std::unique_ptr<SetKernel> result(new SetKernel(op, name, uses, outputs, 2 + rank));
+  std::unique_ptr<SetKernel> result(new SetKernel(op, name, uses, output, 2 + rank));
   KernelBuilder &kernel = result->kernel;
   result->opaque = formula->hasOpaque();
   result->set = kernel.inBody(set);
@@ -134,6 +133,13 @@ LogicalResult SetKernel::requireSizes(attn::AttendOp op, const Segments &segment
 
 Value SetKernel::constant(int64_t number) { return constantAt(getBody(), getLoc(), number); }
 
+Value SetKernel::countBoxes(const Side &side, ArrayRef<int64_t> box) {
+  SmallVector<Value> counts;
+  for (auto [size, tokens] : llvm::zip_equal(side.sizes, box))
+    counts.push_back(ceilDiv(getBody(), getLoc(), size, tokens));
+  return product(getBody(), getLoc(), counts);
+}
+
 Value SetKernel::linear(const Side &side, ValueRange at, ArrayRef<int64_t> box) {
   OpBuilder &body = getBody();
   Location loc = getLoc();
@@ -193,7 +199,7 @@ Value SetKernel::classify(ValueRange keyAt) {
                                   query.at, query.sizes, keyAt, key.sizes, query.box, key.box);
 }
 
-tile::LaunchOp SetKernel::finish(ArrayRef<SmallVector<Extent>> outputs) {
+tile::LaunchOp SetKernel::finish(ArrayRef<Extent> shape) {
   OpBuilder &plan = kernel.plan;
   Location loc = getLoc();
   auto tilesOf = [&](const Side &side) {
@@ -208,16 +214,22 @@ tile::LaunchOp SetKernel::finish(ArrayRef<SmallVector<Extent>> outputs) {
     Value extent = extentOf(plan, loc, planQueryTensor, axis);
     return each ? extent : plan.createOrFold<arith::MinSIOp>(loc, extent, one);
   };
-  SmallVector<Value> grid = {served(0, perBatch), served(1, perHead)}, shapes;
-  for (ArrayRef<Extent> output : outputs) {
-    shapes.append({grid[0], grid[1]});
-    for (Extent extent : output) {
-      bool isQuery = extent == Extent::QueryTiles || extent == Extent::Queries;
-      const Side &side = isQuery ? planQuery : planKey;
-      bool isTiles = extent == Extent::QueryTiles || extent == Extent::KeyTiles;
-      shapes.push_back(product(plan, loc, isTiles ? tilesOf(side) : side.sizes));
+  auto materializeExtent = [&](Extent extent) {
+    switch (extent) {
+    case Extent::QueryTiles:
+      return product(plan, loc, tilesOf(planQuery));
+    case Extent::KeyTiles:
+      return product(plan, loc, tilesOf(planKey));
+    case Extent::Queries:
+      return product(plan, loc, planQuery.sizes);
+    case Extent::Keys:
+      return product(plan, loc, planKey.sizes);
     }
-  }
+    return constantAt(plan, loc, static_cast<int64_t>(extent));
+  };
+  SmallVector<Value> grid = {served(0, perBatch), served(1, perHead)}, shapes = grid;
+  for (Extent extent : shape)
+    shapes.push_back(materializeExtent(extent));
   llvm::append_range(grid, tilesOf(planQuery));
   kernel.finish(grid, shapes);
   return kernel.launch({});

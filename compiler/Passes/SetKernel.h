@@ -24,11 +24,11 @@ public:
   /// Emits what is wrong with the set.
   static mlir::FailureOr<std::unique_ptr<SetKernel>>
   create(attn::AttendOp op, const Segments &segments, unsigned querySegment, unsigned keySegment,
-         llvm::StringRef name, llvm::ArrayRef<mlir::RankedTensorType> outputs);
+         llvm::StringRef name, mlir::RankedTensorType output);
 
   mlir::OpBuilder &getBody() { return kernel.body; }
   mlir::Location getLoc() const { return kernel.getLoc(); }
-  mlir::Value getOutput(unsigned index) { return kernel.getOutput(index); }
+  mlir::Value getOutput() { return kernel.getOutput(0); }
   mlir::Value getBatch() { return kernel.getGrid(0); }
   mlir::Value getHead() { return kernel.getGrid(1); }
   const Side &getQuery() const { return query; }
@@ -37,6 +37,8 @@ public:
   bool isOpaque() const { return opaque; }
 
   mlir::Value constant(int64_t number);
+  /// Number of boxes along all axes.
+  mlir::Value countBoxes(const Side &side, llvm::ArrayRef<int64_t> box);
   /// Row-major number, in the whole segment, of the box that starts at `at`.
   mlir::Value linear(const Side &side, mlir::ValueRange at, llvm::ArrayRef<int64_t> box);
 
@@ -54,15 +56,15 @@ public:
   /// The class of a pair of tiles, an i8 (see `tile.classify`).
   mlir::Value classify(mlir::ValueRange keyAt);
 
-  /// Which extents an output has after batch and head.
-  enum class Extent { QueryTiles, KeyTiles, Queries, Keys };
+  /// An extent of the output after batch and head; numbers stand for themselves.
+  enum class Extent : int64_t { QueryTiles = -4, KeyTiles, Queries, Keys };
   /// Ends the kernel and launches it.
-  tile::LaunchOp finish(llvm::ArrayRef<llvm::SmallVector<Extent>> outputs);
+  tile::LaunchOp finish(llvm::ArrayRef<Extent> shape);
 
 private:
   SetKernel(attn::AttendOp op, llvm::StringRef name, mlir::ValueRange uses,
-            llvm::ArrayRef<mlir::RankedTensorType> outputs, unsigned gridRank)
-      : kernel(op, name, uses, outputs, gridRank) {}
+            mlir::RankedTensorType output, unsigned gridRank)
+      : kernel(op, name, uses, output, gridRank) {}
 
   mlir::LogicalResult requireSizes(attn::AttendOp op, const Segments &segments,
                                    llvm::ArrayRef<mlir::Value> perHead);

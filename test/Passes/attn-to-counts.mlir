@@ -11,11 +11,11 @@
 // CHECK:           tile.for_each live {{.*}} box [1] {{.*}} box [1]
 // CHECK:         tile.for_each live {{.*}} box [64] {{.*}} box [64]
 // CHECK:         tile.for_each full {{.*}} box [64] {{.*}} box [64]
-// CHECK-COUNT-3: memref.store
+// CHECK-COUNT-5: memref.store
 // CHECK-LABEL: func.func @window(
 // CHECK-NOT:     attn.attend
-// CHECK:         %[[COUNTS:.*]]:3 = tile.launch @window_set_0(
-// CHECK:         return %[[COUNTS]]#0, %[[COUNTS]]#1, %[[COUNTS]]#2 : tensor<?x?x?xi64>
+// CHECK:         %[[COUNTS:.*]] = tile.launch @window_set_0(
+// CHECK:         return %[[COUNTS]] : tensor<?x?x?x5xi64>
 func.func @window(%q: tensor<?x8x?x64xf32>, %k: tensor<?x2x?x64xf32>, %v: tensor<?x2x?x64xf32>,
                   %left: index) -> tensor<?x8x?x64xf32> {
   %set = sparsity.window left(%left) right(0)

@@ -87,5 +87,7 @@ int writeOutput(llvm::StringRef path, llvm::StringRef bytes);
 llvm::ArrayRef<const Command *> allCommands();
 
 extern const Command compileCommand;
+extern const Command explainCommand;
+extern const Command plotCommand;
 
 } // namespace lacuna::tool

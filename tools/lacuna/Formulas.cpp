@@ -96,18 +96,28 @@ static void collect(AffineExpr expr, int64_t factor, const FormulaNames &names, 
 
 std::string formulaText(AffineExpr expr, const FormulaNames &names) { return sumText(expr, names); }
 
-/// The texts of `exprs` without repetition, under `function` when there are several.
-static std::string extremeText(ArrayRef<AffineExpr> exprs, llvm::StringRef function,
+/// The largest or smallest of `exprs`. Of several constants only the one that matters is left.
+static std::string extremeText(ArrayRef<AffineExpr> exprs, bool largest,
                                const FormulaNames &names) {
   std::vector<std::string> texts;
+  std::optional<int64_t> constant;
   for (AffineExpr expr : exprs) {
+    if (auto number = dyn_cast<AffineConstantExpr>(expr)) {
+      int64_t value = number.getValue();
+      constant = !constant ? value
+                 : largest ? std::max(*constant, value)
+                           : std::min(*constant, value);
+      continue;
+    }
     std::string text = sumText(expr, names);
     if (!llvm::is_contained(texts, text))
       texts.push_back(text);
   }
+  if (constant)
+    texts.insert(texts.begin(), std::to_string(*constant));
   if (texts.size() == 1)
     return texts.front();
-  return (function + "(" + llvm::join(texts, ", ") + ")").str();
+  return (largest ? "max(" : "min(") + llvm::join(texts, ", ") + ")";
 }
 
 /// `expr >= 0`; a residue that must not be positive is a residue of 0.
@@ -122,23 +132,22 @@ std::string boxText(const TileBox &box, const FormulaNames &names) {
   std::vector<std::string> parts;
   size_t keyDim = names.dims.size() - box.ranges.size();
   for (const AxisRange &range : box.ranges)
-    parts.push_back(names.dims[keyDim++] + " in [" + extremeText(range.lower, "max", names) + ", " +
-                    extremeText(range.upper, "min", names) + ")");
+    parts.push_back(names.dims[keyDim++] + " in [" +
+                    extremeText(range.lower, /*largest=*/true, names) + ", " +
+                    extremeText(range.upper, /*largest=*/false, names) + ")");
   std::vector<std::string> conditions;
   for (AffineExpr guard : box.guards)
-    conditions.push_back(conditionText(guard, names));
+    if (auto known = dyn_cast<AffineConstantExpr>(guard); !known || known.getValue() < 0)
+      conditions.push_back(conditionText(guard, names));
   for (AffineExpr condition : box.conditions)
     conditions.push_back(conditionText(condition, names));
   std::string text = llvm::join(parts, ", ");
   return conditions.empty() ? text : text + " where " + llvm::join(conditions, ", ");
 }
 
-Footprint withEqualSymbols(const Footprint &footprint, unsigned from, unsigned to) {
+Footprint withSymbols(const Footprint &footprint, ArrayRef<AffineExpr> replacements) {
   Footprint result = footprint;
-  auto replace = [&](AffineExpr &expr) {
-    MLIRContext *context = expr.getContext();
-    expr = expr.replace(getAffineSymbolExpr(from, context), getAffineSymbolExpr(to, context));
-  };
+  auto replace = [&](AffineExpr &expr) { expr = expr.replaceSymbols(replacements); };
   for (std::vector<TileBox> *boxes : {&result.live, &result.full, &result.partial})
     for (TileBox &box : *boxes) {
       llvm::for_each(box.guards, replace);

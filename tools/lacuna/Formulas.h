@@ -22,8 +22,8 @@ std::string formulaText(mlir::AffineExpr expr, const FormulaNames &names);
 /// One line per box: `J in [max(0, ...), min(...))`, then conditions.
 std::string boxText(const TileBox &box, const FormulaNames &names);
 
-/// The footprint with symbol `from` replaced by symbol `to` everywhere: for readers, when the two
-/// are known to be equal.
-Footprint withEqualSymbols(const Footprint &footprint, unsigned from, unsigned to);
+/// The footprint with each symbol replaced: for readers, when two are known to be equal or one is
+/// known.
+Footprint withSymbols(const Footprint &footprint, llvm::ArrayRef<mlir::AffineExpr> replacements);
 
 } // namespace lacuna::tool

@@ -1,0 +1,248 @@
+//===- Explain.cpp - lacuna explain: what a set leaves to compute ---------===//
+#include "compiler/Driver/CountPairs.h"
+#include "tools/lacuna/SetReport.h"
+#include "tools/lacuna/Spec.h"
+#include "tools/lacuna/SpecArguments.h"
+
+#include "lib/Support/Text.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+
+namespace lacuna::tool {
+
+/// Pairs of sets that must be looked at one by one are counted up to this many: some seconds.
+static constexpr double opaqueLimit = 4e9;
+
+namespace {
+struct Explanation {
+  llvm::StringRef path;
+  const BoundSpec &spec;
+  std::vector<AttendReport> reports;
+  /// One per report, or none when counting would take too long.
+  std::vector<AttendCounts> counts;
+
+  bool isCounted() const { return counts.size() == reports.size(); }
+};
+} // namespace
+
+static std::string shapeOf(llvm::ArrayRef<int64_t> tile) {
+  return llvm::join(llvm::map_range(tile, [](int64_t extent) { return std::to_string(extent); }),
+                    " x ");
+}
+
+static std::string percent(int64_t part, int64_t whole) {
+  if (whole == 0)
+    return "0 %";
+  return llvm::formatv("{0:F3} %", 100.0 * static_cast<double>(part) / static_cast<double>(whole))
+      .str();
+}
+
+/// How many times less work than dense attention; infinite sets of work have no factor.
+static double workSaved(const SetCounts &counts) {
+  return counts.livePairs == 0
+             ? 0
+             : static_cast<double>(counts.allPairs) / static_cast<double>(counts.livePairs);
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+static void printLines(llvm::StringRef label, const std::vector<std::string> &lines,
+                       llvm::raw_ostream &os) {
+  for (auto [index, line] : llvm::enumerate(lines))
+    os << "    " << llvm::formatv("{0,-9}", index == 0 ? label : llvm::StringRef()) << line << '\n';
+}
+
+static void printLoops(const AttendReport &report, llvm::raw_ostream &os) {
+  for (const SegmentLoops &loops : report.loops) {
+    os << "\n  query tile " << loops.queryTile << " visits key tiles " << loops.keyTile;
+    if (report.segments > 1)
+      os << " (queries of segment " << loops.querySegment << ", keys of segment "
+         << loops.keySegment << ")";
+    os << ":\n";
+    if (loops.opaque) {
+      os << "    these, if a generated kernel finds a live pair in them:\n";
+      printLines("maybe", loops.live, os);
+    } else {
+      printLines("full", loops.full, os);
+      printLines("partial", loops.partial, os);
+    }
+    if (loops.live.empty())
+      os << "    none\n";
+    for (const std::string &note : loops.notes)
+      os << "    " << note << '\n';
+  }
+}
+
+static void printCounts(const AttendCounts &attend, llvm::raw_ostream &os) {
+  const SetCounts &counts = attend.counts;
+  std::string scope = attend.counted == 1
+                          ? "for each head and batch entry, all alike"
+                          : "over " + groupedText(attend.counted) + " heads and batch entries";
+  os << "  counts " << scope << ":\n";
+  os << "    live pairs      " << groupedText(counts.livePairs) << " of "
+     << groupedText(counts.allPairs) << " (" << percent(counts.livePairs, counts.allPairs) << ")";
+  if (counts.livePairs > 0)
+    os << llvm::formatv(", {0:F1} times less work than dense", workSaved(counts));
+  os << "\n    live tiles      " << groupedText(counts.liveTiles) << " of "
+     << groupedText(counts.allTiles) << " (" << percent(counts.liveTiles, counts.allTiles) << ")\n"
+     << "    full tiles      " << groupedText(counts.fullTiles) << ", no mask\n"
+     << "    partial tiles   " << groupedText(counts.partialTiles()) << ", masked\n"
+     << "    empty tiles     " << groupedText(counts.emptyTiles()) << ", never visited\n";
+}
+
+static void printText(const Explanation &explanation, llvm::raw_ostream &os) {
+  func::FuncOp function = explanation.spec.function;
+  os << explanation.path << ": @" << function.getSymName() << " with "
+     << boundText(explanation.spec) << '\n';
+  for (auto [index, report] : llvm::enumerate(explanation.reports)) {
+    os << "\nattend " << index + 1 << " (line " << report.line << "): query tiles of "
+       << shapeOf(report.queryTile) << ", key tiles of " << shapeOf(report.keyTile) << '\n';
+    if (explanation.isCounted())
+      printCounts(explanation.counts[index], os);
+    printLoops(report, os);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static llvm::json::Array toJson(const std::vector<std::string> &lines) {
+  return llvm::json::Array(lines);
+}
+
+static llvm::json::Object toJson(const AttendReport &report) {
+  llvm::json::Object attend{{"line", report.line},
+                            {"query_tile", llvm::json::Array(report.queryTile)},
+                            {"key_tile", llvm::json::Array(report.keyTile)}};
+  llvm::json::Array loops;
+  for (const SegmentLoops &segment : report.loops)
+    loops.push_back(llvm::json::Object{{"query_segment", segment.querySegment},
+                                       {"key_segment", segment.keySegment},
+                                       {"live", toJson(segment.live)},
+                                       {"full", toJson(segment.full)},
+                                       {"partial", toJson(segment.partial)},
+                                       {"exact", segment.exact},
+                                       {"opaque", segment.opaque},
+                                       {"notes", toJson(segment.notes)}});
+  attend["bounds"] = std::move(loops);
+  return attend;
+}
+
+static void addCounts(llvm::json::Object &attend, const AttendCounts &counted) {
+  const SetCounts &counts = counted.counts;
+  attend["batch"] = counted.batch;
+  attend["heads"] = counted.heads;
+  attend["counted"] = counted.counted;
+  attend["live_pairs"] = counts.livePairs;
+  attend["all_pairs"] = counts.allPairs;
+  attend["live_tiles"] = counts.liveTiles;
+  attend["full_tiles"] = counts.fullTiles;
+  attend["partial_tiles"] = counts.partialTiles();
+  attend["empty_tiles"] = counts.emptyTiles();
+  attend["all_tiles"] = counts.allTiles;
+  attend["total_live_pairs"] = counted.totalLivePairs();
+  attend["work_saved"] = workSaved(counts);
+}
+
+static void printJson(const Explanation &explanation, llvm::raw_ostream &os) {
+  func::FuncOp function = explanation.spec.function;
+  llvm::json::Object sizes;
+  for (const auto &[name, size] : explanation.spec.sizes)
+    sizes[name] = size;
+  llvm::json::Array attends;
+  for (auto [index, report] : llvm::enumerate(explanation.reports)) {
+    llvm::json::Object attend = toJson(report);
+    if (explanation.isCounted())
+      addCounts(attend, explanation.counts[index]);
+    attends.push_back(std::move(attend));
+  }
+  llvm::json::Value root = llvm::json::Object{{"spec", explanation.path},
+                                              {"function", function.getSymName()},
+                                              {"sizes", std::move(sizes)},
+                                              {"attends", std::move(attends)}};
+  os << llvm::formatv("{0:2}", root) << '\n';
+}
+
+//===----------------------------------------------------------------------===//
+// The command
+//===----------------------------------------------------------------------===//
+
+/// Whether all counts can be had in reasonable time; says so when not.
+static bool canCount(const Explanation &explanation) {
+  if (llvm::none_of(explanation.reports, [](const AttendReport &report) { return report.opaque; }))
+    return true;
+  double pairs = 1;
+  for (llvm::StringRef name : {"b", "hq", "nq", "nk"})
+    if (auto size = explanation.spec.sizes.find(name.str()); size != explanation.spec.sizes.end())
+      pairs *= static_cast<double>(size->second);
+  if (pairs <= opaqueLimit)
+    return true;
+  llvm::errs() << "lacuna: note: not counted: a set with sparsity.where is looked at pair by pair, "
+                  "and there are "
+               << siText(pairs) << " pairs; smaller sizes are counted up to " << siText(opaqueLimit)
+               << '\n';
+  return false;
+}
+
+static int runExplain(const Arguments &arguments) {
+  BindOptions bind;
+  bind.withoutData = true;
+  SpecToTileOptions tiles;
+  if (int code = readBinding(arguments, bind))
+    return code;
+  if (int code = readTiles(arguments, tiles))
+    return code;
+  auto loaded = Spec::load(arguments.positional(0));
+  if (!loaded)
+    return UserMistake;
+  FailureOr<BoundSpec> spec = bindSpec(loaded->getFunction(), bind);
+  if (failed(spec))
+    return UserMistake;
+  FailureOr<std::vector<AttendReport>> reports = reportSets(*spec, tiles);
+  if (failed(reports))
+    return UserMistake;
+  Explanation explanation{loaded->getPath(), *spec, std::move(*reports), {}};
+  if (canCount(explanation)) {
+    FailureOr<std::vector<AttendCounts>> counts = countPairs(*spec, tiles);
+    if (failed(counts))
+      return UserMistake;
+    explanation.counts = std::move(*counts);
+  }
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  arguments.has("--json") ? printJson(explanation, os) : printText(explanation, os);
+  return writeOutput("", text);
+}
+
+static const Option options[] = {
+    {"--set", "NAME=VALUE,...", "sizes and arguments; what is missing has its declared default"},
+    {"--query-tile", "SHAPE", "tokens per query tile: 64, or 4x4x4 on a grid"},
+    {"--key-tile", "SHAPE", "tokens per key tile"},
+    {"--json", "", "print JSON"},
+};
+
+const Command explainCommand = {
+    .name = "explain",
+    .summary = "what the sets of a spec leave to compute, and how it is found",
+    .usage = "SPEC [--set n=4096,left=255] [--json]",
+    .help =
+        "Counts are exact: generated loops of the same bounds that attention runs visit every\n"
+        "pair once (rows of pairs in closed form, so that a million tokens take milliseconds).\n"
+        "A full tile has live pairs only and needs no mask; a partial tile is masked; an empty\n"
+        "tile is never visited. Bounds are formulas in the query tile, the lengths (nq, nk, or n\n"
+        "when they are equal) and the spec's own numbers:\n\n"
+        "  lacuna explain examples/sliding_window_sinks.mlir --set n=1048576,left=4095\n",
+    .options = options,
+    .positionals = 1,
+    .run = runExplain,
+};
+
+} // namespace lacuna::tool

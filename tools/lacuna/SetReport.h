@@ -1,0 +1,40 @@
+//===- SetReport.h - what the compiler knows about the sets of a spec -----===//
+#pragma once
+
+#include "compiler/Driver/SpecInterface.h"
+#include "compiler/Pipelines/Pipelines.h"
+
+namespace lacuna::tool {
+
+/// The loops between one query segment and one key segment.
+struct SegmentLoops {
+  unsigned querySegment = 0, keySegment = 0;
+  /// "I" or "I0, I1, I2"; "J" or "J0, J1, J2".
+  std::string queryTile, keyTile;
+  /// One line per loop nest.
+  std::vector<std::string> live, full, partial;
+  /// Whether bounds alone find the live tiles.
+  bool exact = true, opaque = false;
+  /// What the names in the formulas stand for, where it is not plain.
+  std::vector<std::string> notes;
+};
+
+/// One attend of a spec, in its canonical form and with its tiles.
+struct AttendReport {
+  unsigned line = 0;
+  llvm::SmallVector<int64_t> queryTile, keyTile;
+  /// How many segments the tokens fall into.
+  unsigned segments = 1;
+  std::vector<SegmentLoops> loops;
+  bool opaque = false;
+};
+
+/// Reports for every attend of `spec`, whose module is simplified on the way. After a mistake a
+/// diagnostic is emitted.
+mlir::FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
+                                                      const SpecToTileOptions &tiles);
+
+/// "b = 1, n = 4096, left = 255": what a spec was bound to, for headings.
+std::string boundText(const BoundSpec &spec);
+
+} // namespace lacuna::tool
