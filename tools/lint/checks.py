@@ -7,11 +7,13 @@ import re
 
 import common
 
-RUN = re.compile(r"^\s*(?://|#|;)\s*RUN:(.*)$", re.M)
+# A directive stands behind a comment sign, or at the start of a line of a .test file.
+SIGN = r"^\s*(?:(?://|#|;)\s*)?"
+RUN = re.compile(SIGN + r"RUN:(.*)$", re.M)
 PREFIXES = re.compile(r"--?check-prefix(?:es)?[= ]([\w,-]+)")
 SUFFIX = r"(?:-NEXT|-SAME|-NOT|-DAG|-LABEL|-EMPTY|-COUNT-\d+)?"
 WORDS = {"RUN", "REQUIRES", "UNSUPPORTED", "XFAIL", "DEFINE", "REDEFINE", "END"}
-CAPITALS = re.compile(r"^\s*(?://|#|;)\s*([A-Z][A-Z0-9_-]{2,}):")
+CAPITALS = re.compile(SIGN + r"([A-Z][A-Z0-9_-]{2,}):")
 
 
 def problems_of(path):
@@ -25,9 +27,9 @@ def problems_of(path):
     if calls > len(PREFIXES.findall(runs)):
         prefixes.add("CHECK")
     names = "|".join(sorted(map(re.escape, prefixes | {"CHECK"}), key=len, reverse=True))
-    directive = re.compile(rf"^\s*(?://|#|;)\s*({names}){SUFFIX}(:|\{{|\s|$)")
+    directive = re.compile(SIGN + rf"({names}){SUFFIX}(:|\{{|\s|$)")
     found = set()
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n#--- ")[0].splitlines(), 1):
         if match := directive.match(line):
             if calls == 0:
                 yield number, "a FileCheck directive in a file whose RUN lines never call FileCheck"
