@@ -1,116 +1,93 @@
-//===- SparsityOps.cpp - verifiers and type inference ---------------------===//
+//===- SparsityOps.cpp - result types, and the generated definitions ------===//
 #include "dialects/Sparsity/Sparsity.h"
+#include "dialects/Sparsity/SparsitySyntax.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/IntegerSet.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace lacuna::sparsity;
 
-//===----------------------------------------------------------------------===//
-// Custom syntax
-//===----------------------------------------------------------------------===//
-
-/// `(255)`, `(%left)` or `(%left : tensor<?xi32>)`: a number that is constant, given at run time
-/// (index by default), or one per head.
-static ParseResult parseNumber(OpAsmParser &parser,
-                               std::optional<OpAsmParser::UnresolvedOperand> &operand, Type &type,
-                               IntegerAttr &constant) {
-  if (parser.parseLParen())
-    return failure();
-  int64_t number;
-  OptionalParseResult isNumber = parser.parseOptionalInteger(number);
-  if (isNumber.has_value()) {
-    if (failed(*isNumber))
-      return failure();
-    constant = parser.getBuilder().getI64IntegerAttr(number);
-    return parser.parseRParen();
+/// The type of sets over `domain`, or over a sequence when there is none.
+static LogicalResult inferSet(MLIRContext *context, std::optional<Location> loc, Value domain,
+                              SmallVectorImpl<Type> &types) {
+  if (!domain) {
+    types.push_back(SetType::get(context, {1}));
+    return success();
   }
-  operand.emplace();
-  if (parser.parseOperand(*operand))
-    return failure();
-  type = parser.getBuilder().getIndexType();
-  if (succeeded(parser.parseOptionalColon()) && parser.parseType(type))
-    return failure();
-  return parser.parseRParen();
-}
-
-static void printNumber(OpAsmPrinter &printer, Operation *, Value operand, Type type,
-                        IntegerAttr constant) {
-  printer << "(";
-  if (constant)
-    printer << constant.getInt();
-  else
-    printer << operand;
-  if (!constant && !type.isIndex())
-    printer << " : " << type;
-  printer << ")";
-}
-
-/// The type of a set without set operands: the domain's if there is one, else the spelled type, else
-/// a sequence.
-static ParseResult parseSetType(OpAsmParser &parser, Type &set, Type domain) {
-  MLIRContext *context = parser.getContext();
-  if (succeeded(parser.parseOptionalColon()))
-    return parser.parseType(set);
-  if (auto domainType = dyn_cast_or_null<DomainType>(domain))
-    set = SetType::get(context, domainType.getSegments());
-  else
-    set = SetType::get(context, {1});
+  auto type = dyn_cast<DomainType>(domain.getType());
+  if (!type)
+    return emitOptionalError(loc, "expected a domain, got ", domain.getType());
+  types.push_back(SetType::get(context, type.getSegments()));
   return success();
 }
-
-static void printSetType(OpAsmPrinter &printer, Operation *, Type set, Type domain) {
-  MLIRContext *context = set.getContext();
-  SetType implied = SetType::get(context, {1});
-  if (auto domainType = dyn_cast_or_null<DomainType>(domain))
-    implied = SetType::get(context, domainType.getSegments());
-  if (set != implied)
-    printer << ": " << set;
-}
-
-/// The one type of an algebra op's operands and result; a sequence when not spelled.
-static ParseResult parseAlgebraType(OpAsmParser &parser, Type &set) {
-  return parseSetType(parser, set, {});
-}
-
-static void printAlgebraType(OpAsmPrinter &printer, Operation *op, Type set) {
-  printSetType(printer, op, set, {});
-}
-
-/// The result type of ops over a sequence.
-static void inferSequence(MLIRContext *context, SmallVectorImpl<Type> &types) {
-  types.push_back(SetType::get(context, {1}));
-}
-
-/// The domain with one segment of as many axes as there are sizes.
-static void inferDomain(MLIRContext *context, ArrayRef<int64_t> sizes,
-                        SmallVectorImpl<Type> &types) {
-  types.push_back(DomainType::get(context, {static_cast<int64_t>(sizes.size())}));
-}
-
-//===----------------------------------------------------------------------===//
-// Result types
-//===----------------------------------------------------------------------===//
 
 #define LACUNA_SEQUENCE_SET(op)                                                                    \
-  LogicalResult op::inferReturnTypes(MLIRContext *context, std::optional<Location>, Adaptor,       \
+  LogicalResult op::inferReturnTypes(MLIRContext *context, std::optional<Location> loc, Adaptor,   \
                                      SmallVectorImpl<Type> &types) {                               \
-    inferSequence(context, types);                                                                 \
-    return success();                                                                              \
+    return inferSet(context, loc, {}, types);                                                      \
   }
 LACUNA_SEQUENCE_SET(WindowOp)
+LACUNA_SEQUENCE_SET(PrefixOp)
+LACUNA_SEQUENCE_SET(SuffixOp)
+LACUNA_SEQUENCE_SET(RowsOp)
+LACUNA_SEQUENCE_SET(ColumnsOp)
+LACUNA_SEQUENCE_SET(SlashesOp)
+LACUNA_SEQUENCE_SET(StrideOp)
+LACUNA_SEQUENCE_SET(DilatedOp)
+LACUNA_SEQUENCE_SET(DyadicOp)
+LACUNA_SEQUENCE_SET(DocumentsOp)
 #undef LACUNA_SEQUENCE_SET
 
-LogicalResult SequenceDomainOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
-                                                 Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  inferDomain(context, adaptor.getStaticSizes(), types);
+#define LACUNA_DOMAIN_SET(op)                                                                      \
+  LogicalResult op::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,            \
+                                     Adaptor adaptor, SmallVectorImpl<Type> &types) {              \
+    return inferSet(context, loc, adaptor.getDomain(), types);                                     \
+  }
+LACUNA_DOMAIN_SET(CausalOp)
+LACUNA_DOMAIN_SET(BlockDiagonalOp)
+LACUNA_DOMAIN_SET(RadiusOp)
+LACUNA_DOMAIN_SET(BandsOp)
+LACUNA_DOMAIN_SET(SegmentsOp)
+#undef LACUNA_DOMAIN_SET
+
+/// One segment with as many axes as there are sizes.
+static LogicalResult inferDomain(MLIRContext *context, std::optional<Location> loc, StringRef name,
+                                 size_t rank, size_t least, size_t most,
+                                 SmallVectorImpl<Type> &types) {
+  // domain-2
+  if (rank < least || rank > most)
+    return emitOptionalError(loc, "'sparsity.", name, "' op expected ", least,
+                             least == most ? "" : " to " + std::to_string(most),
+                             most == 1 ? " size" : " sizes", ", got ", rank);
+  types.push_back(DomainType::get(context, {static_cast<int64_t>(rank)}));
   return success();
 }
 
-LogicalResult GridOp::inferReturnTypes(MLIRContext *context, std::optional<Location>,
+LogicalResult SequenceDomainOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                                 Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  return inferDomain(context, loc, "sequence", adaptor.getStaticSizes().size(), 1, 1, types);
+}
+
+LogicalResult GridOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
                                        Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  inferDomain(context, adaptor.getStaticSizes(), types);
+  return inferDomain(context, loc, "grid", adaptor.getStaticSizes().size(), 2, 4, types);
+}
+
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc,
+                                         Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  SmallVector<int64_t> segments;
+  for (Value domain : adaptor.getDomains()) {
+    auto type = dyn_cast<DomainType>(domain.getType());
+    if (!type)
+      return emitOptionalError(loc, "expected domains, got ", domain.getType());
+    llvm::append_range(segments, type.getSegments());
+  }
+  // domain-4
+  if (segments.empty())
+    return emitOptionalError(loc, "'sparsity.concat' op expected at least one domain");
+  types.push_back(DomainType::get(context, segments));
   return success();
 }
 

@@ -21,15 +21,24 @@ def Sparsity_PerHead : 1DTensorOf<[Index, I32, I64]>;
 def Sparsity_Number : AnyTypeOf<[Index, Sparsity_PerHead]>;
 
 /// A set op whose operands do not include other sets. `from_start` counts query positions from the
-/// first key instead of aligning the last query with the last key.
-class Sparsity_LeafOp<string opMnemonic, list<Trait> traits = []>
+/// first key instead of aligning the last query with the last key. `terms` is ["emitTerm"] for ops
+/// whose formula has terms of their own.
+class Sparsity_LeafOp<string opMnemonic, list<string> terms = [], list<Trait> traits = []>
     : Sparsity_Op<opMnemonic, !listconcat(traits,
-        [DeclareOpInterfaceMethods<SetOpInterface, ["buildFormula"]>])>;
+        [DeclareOpInterfaceMethods<SetOpInterface, !listconcat(["buildFormula"], terms)>])> {
+  let results = (outs Sparsity_Set:$set);
+}
 
 /// A set over a sequence: its type needs no spelling.
-class Sparsity_SequenceOp<string opMnemonic, list<Trait> traits = []>
-    : Sparsity_LeafOp<opMnemonic, !listconcat(traits, [InferTypeOpAdaptor])> {
+class Sparsity_SequenceOp<string opMnemonic, list<string> terms = [], list<Trait> traits = []>
+    : Sparsity_LeafOp<opMnemonic, terms, !listconcat(traits, [InferTypeOpAdaptor])>;
+
+/// A set whose operands are sets over one domain.
+class Sparsity_AlgebraOp<string opMnemonic, list<string> terms = [], list<Trait> traits = []>
+    : Sparsity_Op<opMnemonic, !listconcat(traits,
+        [DeclareOpInterfaceMethods<SetOpInterface, !listconcat(["buildFormula"], terms)>])> {
   let results = (outs Sparsity_Set:$set);
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -50,6 +59,7 @@ def Sparsity_SequenceDomainOp : Sparsity_Op<"sequence", [InferTypeOpAdaptor]> {
   let arguments = (ins Variadic<Index>:$sizes, DenseI64ArrayAttr:$static_sizes);
   let results = (outs Sparsity_Domain:$domain);
   let assemblyFormat = "custom<DynamicIndexList>($sizes, $static_sizes) attr-dict";
+  let hasVerifier = 1;
 }
 
 def Sparsity_GridOp : Sparsity_Op<"grid", [InferTypeOpAdaptor]> {
@@ -65,55 +75,28 @@ def Sparsity_GridOp : Sparsity_Op<"grid", [InferTypeOpAdaptor]> {
   let arguments = (ins Variadic<Index>:$sizes, DenseI64ArrayAttr:$static_sizes);
   let results = (outs Sparsity_Domain:$domain);
   let assemblyFormat = "custom<DynamicIndexList>($sizes, $static_sizes) attr-dict";
+  let hasVerifier = 1;
 }
 
-//===----------------------------------------------------------------------===//
-// Leaves
-//===----------------------------------------------------------------------===//
-
-def Sparsity_AllOp : Sparsity_LeafOp<"all"> {
-  let summary = "every pair";
-  let description = "Live pairs: all (i, j).";
-  let arguments = (ins Optional<Sparsity_Domain>:$domain);
-  let results = (outs Sparsity_Set:$set);
-  let assemblyFormat = "(`in` $domain^ `:` type($domain))? attr-dict custom<SetType>(type($set), ref(type($domain)))";
-}
-
-def Sparsity_NoneOp : Sparsity_LeafOp<"none"> {
-  let summary = "no pair";
-  let description = "Live pairs: none. A row without keys has output 0 and LSE -inf.";
-  let arguments = (ins Optional<Sparsity_Domain>:$domain);
-  let results = (outs Sparsity_Set:$set);
-  let assemblyFormat = "(`in` $domain^ `:` type($domain))? attr-dict custom<SetType>(type($set), ref(type($domain)))";
-}
-
-def Sparsity_WindowOp : Sparsity_SequenceOp<"window", [AttrSizedOperandSegments]> {
-  let summary = "keys at most `left` before and `right` after the query";
+def Sparsity_ConcatOp : Sparsity_Op<"concat", [InferTypeOpAdaptor]> {
+  let summary = "domains one after the other in the tokens";
   let description = [{
-    Live pairs: `-right <= p(i) - j <= left`, both ends inclusive, where `p(i)`
-    is the query's position on the key axis. A side that is left out is
-    unbounded; 0 is a real value; ends may be negative.
+    The tokens of the first domain, then those of the next. Concatenations
+    inside a concatenation are flattened. A set over it is built by
+    `sparsity.segments`.
 
     ```mlir
-    %w = sparsity.window left(%left) right(0)
+    %tokens = sparsity.concat %text, %video : !sparsity.domain<1>, !sparsity.domain<3>
     ```
   }];
-  let arguments = (ins Optional<Sparsity_Number>:$left, OptionalAttr<I64Attr>:$left_value,
-                       Optional<Sparsity_Number>:$right, OptionalAttr<I64Attr>:$right_value,
-                       UnitAttr:$from_start);
-  let assemblyFormat = [{
-    (`left` custom<Number>($left, type($left), $left_value)^)?
-    (`right` custom<Number>($right, type($right), $right_value)^)?
-    (`from_start` $from_start^)? attr-dict
-  }];
+  let arguments = (ins Variadic<Sparsity_Domain>:$domains);
+  let results = (outs Sparsity_Domain:$domain);
+  let assemblyFormat = "$domains attr-dict `:` type($domains)";
+  let hasVerifier = 1;
 }
 
-def Sparsity_UnionOp : Sparsity_Op<"union",
-    [Commutative, SameOperandsAndResultType, DeclareOpInterfaceMethods<SetOpInterface, ["buildFormula"]>]> {
-  let summary = "pairs live in at least one operand";
-  let arguments = (ins Variadic<Sparsity_Set>:$sets);
-  let results = (outs Sparsity_Set:$set);
-  let assemblyFormat = "$sets attr-dict custom<AlgebraType>(type($set))";
-}
+include "dialects/Sparsity/SparsityLeaves.td"
+include "dialects/Sparsity/SparsityGridSets.td"
+include "dialects/Sparsity/SparsityAlgebra.td"
 
 #endif
