@@ -20,14 +20,16 @@ namespace {
 /// More rows than this are worth a search for redundant ones between two eliminations.
 constexpr unsigned rowsWorthPruning = 24;
 /// More rows than this are given up for a superset: the longest go.
-constexpr unsigned maxRows = 40;
+constexpr unsigned maxRows = 32;
 /// More pieces than this are given up for a superset.
 constexpr unsigned maxPieces = 12;
+/// More divisions of parameters than this are given up for what follows without them.
+constexpr unsigned maxDivisions = 32;
 
 class Projector {
 public:
   Projector(Columns &columns, const BitVector &unknowns, SmallVectorImpl<Polyhedron> &result)
-      : columns(columns), unknowns(unknowns), result(result) {}
+      : columns(columns), unknowns(unknowns), result(result), firstColumns(columns.size()) {}
 
   void run(Polyhedron polyhedron);
   bool isExact() const { return exact; }
@@ -66,6 +68,7 @@ private:
   Columns &columns;
   const BitVector &unknowns;
   SmallVectorImpl<Polyhedron> &result;
+  unsigned firstColumns;
   bool exact = true;
   unsigned pieces = 1;
 };
@@ -213,6 +216,10 @@ void Projector::combine(const Row &lower, const Row &upper, unsigned column,
   Row below = lower, above = upper;
   below.set(column, Integer(0));
   above.set(column, Integer(0));
+  if (columns.size() > firstColumns + maxDivisions) {
+    exact = false;
+    return;
+  }
   // An integer lies between -below / a and above / b.
   if (!hasUnknown(below))
     rows.push_back(above + columns.floorDivide(below, a) * b);
