@@ -8,7 +8,7 @@ func.func @per_head_mixture(%q: tensor<?x4x?x32xf32>, %k: tensor<?x2x?x32xf32>, 
   %near = sparsity.window left(%left : tensor<?xi32>) right(0)
   %sinks = sparsity.prefix 16
   %first = sparsity.intersect %sinks, %past
-  %set = sparsity.per_head %class [%past, %near, %first] : tensor<?xi32>
+  %set = sparsity.per_head %class : tensor<?xi32> [%past, %near, %first]
   %o = attn.attend %q, %k, %v over %set
     : tensor<?x4x?x32xf32>, tensor<?x2x?x32xf32>, tensor<?x2x?x32xf32> -> tensor<?x4x?x32xf32>
   return %o : tensor<?x4x?x32xf32>

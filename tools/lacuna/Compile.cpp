@@ -24,7 +24,8 @@ struct Level {
 static LogicalResult runAndPrint(Spec &spec, PassManager &passes, llvm::raw_ostream &os) {
   if (failed(passes.run(spec.getModule())))
     return failure();
-  spec.getModule().print(os);
+  // Values keep the names that the spec gave them.
+  spec.getModule().print(os, OpPrintingFlags().printNameLocAsPrefix());
   os << '\n';
   return success();
 }
