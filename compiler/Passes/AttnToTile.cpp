@@ -43,6 +43,10 @@ static LogicalResult lowerFunction(func::FuncOp function) {
   unsigned count = 0;
   for (Operation &op : llvm::make_early_inc_range(block)) {
     std::string name = function.getSymName().str();
+    // The name of the result is not that of every value which is made on the way to it.
+    if (auto named = dyn_cast<NameLoc>(op.getLoc());
+        named && isa<attn::AttendOp, attn::MergeOp>(op))
+      op.setLoc(named.getChildLoc());
     if (auto attend = dyn_cast<attn::AttendOp>(op)) {
       if (failed(lowerAttend(attend, name + "_attend_" + std::to_string(count++))))
         return failure();
