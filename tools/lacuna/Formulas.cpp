@@ -5,6 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <cstdlib>
+
 using namespace mlir;
 
 namespace lacuna::tool {
@@ -27,11 +29,8 @@ struct Sum {
 
 static void collect(AffineExpr expr, int64_t factor, const FormulaNames &names, Sum &sum);
 
-/// Positive terms first, the constant last.
-static std::string sumText(AffineExpr expr, const FormulaNames &names) {
-  Sum sum;
-  collect(expr, 1, names, sum);
-  llvm::erase_if(sum.terms, [](const auto &term) { return term.first == 0; });
+/// Terms and a constant with signs between them, as they stand.
+static std::string termsText(ArrayRef<std::pair<int64_t, std::string>> terms, int64_t constant) {
   std::string text;
   auto append = [&](int64_t factor, const std::string &what) {
     bool negative = factor < 0;
@@ -41,13 +40,28 @@ static std::string sumText(AffineExpr expr, const FormulaNames &names) {
             : size == 1  ? what
                          : std::to_string(size) + "*" + what;
   };
-  for (bool negative : {false, true})
-    for (const auto &[factor, what] : sum.terms)
-      if ((factor < 0) == negative)
-        append(factor, what);
-  if (sum.constant != 0 || text.empty())
-    append(sum.constant, "");
+  for (const auto &[factor, what] : terms)
+    append(factor, what);
+  if (constant != 0 || text.empty())
+    append(constant, "");
   return text;
+}
+
+/// Positive terms first, then negative ones.
+static Sum collectSum(AffineExpr expr, const FormulaNames &names) {
+  Sum sum, sorted;
+  collect(expr, 1, names, sum);
+  sorted.constant = sum.constant;
+  for (bool negative : {false, true})
+    for (const auto &term : sum.terms)
+      if (term.first != 0 && (term.first < 0) == negative)
+        sorted.terms.push_back(term);
+  return sorted;
+}
+
+static std::string sumText(AffineExpr expr, const FormulaNames &names) {
+  Sum sum = collectSum(expr, names);
+  return termsText(sum.terms, sum.constant);
 }
 
 static bool isOneWord(llvm::StringRef text) {
@@ -120,12 +134,31 @@ static std::string extremeText(ArrayRef<AffineExpr> exprs, bool largest,
   return (largest ? "max(" : "min(") + llvm::join(texts, ", ") + ")";
 }
 
-/// `expr >= 0`; a residue that must not be positive is a residue of 0.
-static std::string conditionText(AffineExpr expr, const FormulaNames &names) {
-  std::string negated = sumText(-expr, names);
-  if ((-expr).getKind() == AffineExprKind::Mod)
-    return llvm::StringRef(negated).trim("()").str() + " == 0";
-  return sumText(expr, names) + " >= 0";
+/// `a == b` or `a >= b`, without minus signs as far as possible.
+static std::string relationText(const Sum &sum, llvm::StringRef relation, llvm::StringRef flipped) {
+  Sum left, right;
+  for (const auto &[factor, what] : sum.terms)
+    (factor > 0 ? left : right).terms.emplace_back(std::abs(factor), what);
+  // `left <= -1` reads better than `-1 >= left`.
+  if (left.terms.empty())
+    return termsText(right.terms, 0) + (" " + flipped + " ").str() + termsText({}, sum.constant);
+  return termsText(left.terms, 0) + (" " + relation + " ").str() +
+         termsText(right.terms, -sum.constant);
+}
+
+/// `expr >= 0` as a relation. With its opposite among `all` it is an equality, which the one of the
+/// two says that starts with a positive term; the other says nothing.
+static std::string conditionText(AffineExpr expr, ArrayRef<AffineExpr> all,
+                                 const FormulaNames &names) {
+  // A residue that must not be positive is a residue of 0.
+  AffineExpr negated = -expr;
+  if (negated.getKind() == AffineExprKind::Mod)
+    return llvm::StringRef(sumText(negated, names)).trim("()").str() + " == 0";
+  Sum sum = collectSum(expr, names);
+  for (AffineExpr other : all)
+    if (sumText(other, names) == sumText(negated, names))
+      return sum.terms.empty() || sum.terms.front().first > 0 ? relationText(sum, "==", "==") : "";
+  return relationText(sum, ">=", "<=");
 }
 
 std::string boxText(const TileBox &box, const FormulaNames &names) {
@@ -135,12 +168,16 @@ std::string boxText(const TileBox &box, const FormulaNames &names) {
     parts.push_back(names.dims[keyDim++] + " in [" +
                     extremeText(range.lower, /*largest=*/true, names) + ", " +
                     extremeText(range.upper, /*largest=*/false, names) + ")");
-  std::vector<std::string> conditions;
+  SmallVector<AffineExpr> all;
   for (AffineExpr guard : box.guards)
     if (auto known = dyn_cast<AffineConstantExpr>(guard); !known || known.getValue() < 0)
-      conditions.push_back(conditionText(guard, names));
-  for (AffineExpr condition : box.conditions)
-    conditions.push_back(conditionText(condition, names));
+      all.push_back(guard);
+  llvm::append_range(all, box.conditions);
+  std::vector<std::string> conditions;
+  for (AffineExpr condition : all)
+    if (std::string text = conditionText(condition, all, names);
+        !text.empty() && !llvm::is_contained(conditions, text))
+      conditions.push_back(text);
   std::string text = llvm::join(parts, ", ");
   return conditions.empty() ? text : text + " where " + llvm::join(conditions, ", ");
 }

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Draws every example into docs/images and writes docs/examples.md, whose text is each example's comment.
+#
+#   sh tools/make-pictures.sh [path of lacuna]
+set -eu
+cd "$(dirname "$0")/.."
+lacuna=${1:-build/release/bin/lacuna}
+
+# Smaller tiles than a kernel has: a picture needs many. On grids one extent per axis.
+tiles() {
+  case $1 in
+  neighbourhood_2d) echo 4x4 ;;
+  neighbourhood_3d) echo 1x4x4 ;;
+  radial_decay) echo 1x8 ;;
+  sliding_tile) echo 2x4x4 ;;
+  text_and_video) echo 10x1x4x4 ;;
+  *) echo 16 ;;
+  esac
+}
+
+page=docs/examples.md
+{
+  echo "# Examples"
+  echo
+  echo "Each is a spec with declared sizes, so that \`lacuna run examples/NAME.mlir --check\` needs nothing else. Pictures have"
+  echo "smaller tiles than kernels do. This page is written by \`tools/make-pictures.sh\` from the comments in the specs."
+} >"$page"
+
+mkdir -p docs/images
+for spec in examples/*.mlir; do
+  name=$(basename "$spec" .mlir)
+  tile=$(tiles "$name")
+  "$lacuna" plot "$spec" --query-tile="$tile" --key-tile="$tile" -o "docs/images/$name.svg"
+  {
+    echo
+    echo "## $name"
+    echo
+    sed -n 's|^// \{0,1\}||p; /^func/q' "$spec"
+    echo
+    echo "![Live tiles of $name](images/$name.svg)"
+  } >>"$page"
+done
+echo "wrote $page and docs/images"
