@@ -16,6 +16,7 @@ LAYERS = {
     "lib/include": (),
     "lib/Support": ("fmt/",),
     "lib/Reference": ("fmt/",) + LIB,
+    "lib/Artifact": ("fmt/",) + LIB,
     "runtime": ("fmt/", "lib"),
     "dialects/Sparsity": ("lib",) + FOREIGN_MLIR,
     "dialects/Attn": ("lib",) + SPARSITY + FOREIGN_MLIR,
