@@ -311,8 +311,8 @@ def Tile_MergeOp : Tile_Op<"merge", [Pure, SameVariadicOperandSize]> {
   let arguments = (ins Variadic<Tile_Tile>:$outputs, Variadic<Tile_Tile>:$lses);
   let results = (outs Tile_Tile:$output, Tile_Tile:$lse);
   let assemblyFormat = [{
-    `(` $outputs `)` `,` `(` $lses `)` attr-dict
-    `:` type($outputs) `,` type($lses) `->` type($output) `,` type($lse)
+    `(` $outputs `:` type($outputs) `)` `,` `(` $lses `:` type($lses) `)` attr-dict
+    `->` type($output) `,` type($lse)
   }];
   let hasVerifier = 1;
   let hasFolder = 1;
