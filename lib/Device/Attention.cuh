@@ -1,0 +1,402 @@
+// Lacuna's device library, part 2: the forward pipeline of attention on Hopper.
+//
+// One producer thread walks the live key tiles of a work item and feeds two rings, keys and values.
+// Consumer warpgroups own 64 query rows each. A consumer issues the scores of tile t+1 before it
+// turns tile t into probabilities, so that the tensor cores work while the softmax runs.
+//
+// The generated kernel supplies a Config, the walk over tiles and the element function.
+
+/// What the producer says about one key tile, next to its keys.
+struct TileNote {
+  /// Which element function applies; `endOfItem` after the last tile.
+  int kind;
+  /// First key coordinate along each axis.
+  int at[3];
+};
+static constexpr int endOfItem = -1;
+
+/// Shared memory of one kernel. Matrices are stored as panels of 64 columns; a panel row is 128
+/// bytes, swizzled by the copy engine.
+template <class C> struct Shared {
+  static constexpr int panels(int columns) { return (columns + 63) / 64; }
+  static constexpr int queryPanelBytes = C::rows * 128, keyPanelBytes = C::keys * 128;
+  static constexpr int queryPanels = panels(C::headDim), valuePanels = panels(C::valueDim);
+  /// The output leaves through the query's slot, which may need more panels.
+  static constexpr int querySlotBytes =
+      queryPanelBytes * (queryPanels > valuePanels ? queryPanels : valuePanels);
+  static constexpr int keySlotBytes = keyPanelBytes * queryPanels;
+  static constexpr int valueSlotBytes = keyPanelBytes * valuePanels;
+
+  static constexpr int queryOffset = 0;
+  static constexpr int keyOffset = queryOffset + querySlotBytes * C::querySlots;
+  static constexpr int valueOffset = keyOffset + keySlotBytes * C::stages;
+  static constexpr int barrierOffset = valueOffset + valueSlotBytes * C::stages;
+  static constexpr int noteOffset = barrierOffset + 8 * (4 * C::querySlots + 4 * C::stages);
+  static constexpr int itemOffset = noteOffset + 16 * C::stages;
+  static constexpr int bytes = itemOffset + 4 * C::querySlots;
+  static_assert(C::keys % 8 == 0, "a panel of keys must hold whole swizzle groups");
+
+  u32 base;
+  unsigned char *memory;
+
+  __device__ u32 barrier(int i) const { return base + barrierOffset + 8 * i; }
+  __device__ u32 queryFull(int slot) const { return barrier(slot); }
+  __device__ u32 queryEmpty(int slot) const { return barrier(C::querySlots + slot); }
+  __device__ u32 itemFull(int slot) const { return barrier(2 * C::querySlots + slot); }
+  __device__ u32 itemEmpty(int slot) const { return barrier(3 * C::querySlots + slot); }
+  __device__ u32 keyFull(int stage) const { return barrier(4 * C::querySlots + stage); }
+  __device__ u32 keyEmpty(int stage) const { return barrier(4 * C::querySlots + C::stages + stage); }
+  __device__ u32 valueFull(int stage) const {
+    return barrier(4 * C::querySlots + 2 * C::stages + stage);
+  }
+  __device__ u32 valueEmpty(int stage) const {
+    return barrier(4 * C::querySlots + 3 * C::stages + stage);
+  }
+  __device__ volatile TileNote &note(int stage) const {
+    return reinterpret_cast<volatile TileNote *>(memory + noteOffset)[stage];
+  }
+  __device__ volatile int &item(int slot) const {
+    return reinterpret_cast<volatile int *>(memory + itemOffset)[slot];
+  }
+  __device__ u32 query(int slot) const { return base + queryOffset + querySlotBytes * slot; }
+  __device__ u32 key(int stage) const { return base + keyOffset + keySlotBytes * stage; }
+  __device__ u32 value(int stage) const { return base + valueOffset + valueSlotBytes * stage; }
+
+  __device__ void initialize() const {
+    if (threadIdx.x == 0) {
+      for (int slot = 0; slot < C::querySlots; ++slot) {
+        barrierInit(queryFull(slot), 1);
+        barrierInit(queryEmpty(slot), 4 * C::consumers);
+        barrierInit(itemFull(slot), 1);
+        barrierInit(itemEmpty(slot), 4 * C::consumers);
+      }
+      for (int stage = 0; stage < C::stages; ++stage) {
+        barrierInit(keyFull(stage), 1);
+        barrierInit(keyEmpty(stage), 4 * C::consumers);
+        barrierInit(valueFull(stage), 1);
+        barrierInit(valueEmpty(stage), 4 * C::consumers);
+      }
+      fenceBarrierInit();
+    }
+    __syncthreads();
+  }
+};
+
+/// A position in a ring of `Slots` and the parity of the current lap.
+template <int Slots> struct Cursor {
+  int slot = 0;
+  u32 lap = 0;
+  __device__ void advance() {
+    if (++slot == Slots) {
+      slot = 0;
+      lap ^= 1;
+    }
+  }
+};
+
+/// The producer's side. `Copy` issues the copies of one matrix: copy(target, barrier, at).
+template <class C> struct Producer {
+  const Shared<C> &shared;
+  Cursor<C::querySlots> item;
+  Cursor<C::stages> keys, values;
+  int pending[3];
+  bool hasPending = false;
+
+  /// Hands a work item to the consumers; a negative one ends the kernel.
+  __device__ void publish(int id) {
+    barrierWait(shared.itemEmpty(item.slot), item.lap ^ 1);
+    shared.item(item.slot) = id;
+    barrierArrive(shared.itemFull(item.slot));
+  }
+  template <class Copy> __device__ void query(Copy &&copy) {
+    barrierWait(shared.queryEmpty(item.slot), item.lap ^ 1);
+    barrierArriveExpect(shared.queryFull(item.slot),
+                        Shared<C>::queryPanelBytes * Shared<C>::queryPanels);
+    copy(shared.query(item.slot), shared.queryFull(item.slot));
+    item.advance();
+  }
+  /// One key tile: its keys now, the values of the tile before.
+  template <class CopyKeys, class CopyValues>
+  __device__ void tile(int kind, int a0, int a1, int a2, CopyKeys &&copyKeys,
+                       CopyValues &&copyValues) {
+    barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
+    note(kind, a0, a1, a2);
+    barrierArriveExpect(shared.keyFull(keys.slot), Shared<C>::keySlotBytes);
+    copyKeys(shared.key(keys.slot), shared.keyFull(keys.slot), a0, a1, a2);
+    keys.advance();
+    flush(copyValues);
+    pending[0] = a0, pending[1] = a1, pending[2] = a2;
+    hasPending = true;
+  }
+  /// After the last tile of an item.
+  template <class CopyValues> __device__ void end(CopyValues &&copyValues) {
+    barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
+    note(endOfItem, 0, 0, 0);
+    barrierArrive(shared.keyFull(keys.slot));
+    keys.advance();
+    flush(copyValues);
+    hasPending = false;
+  }
+
+private:
+  __device__ void note(int kind, int a0, int a1, int a2) {
+    volatile TileNote &note = shared.note(keys.slot);
+    note.kind = kind;
+    note.at[0] = a0, note.at[1] = a1, note.at[2] = a2;
+  }
+  template <class CopyValues> __device__ void flush(CopyValues &&copyValues) {
+    if (!hasPending)
+      return;
+    barrierWait(shared.valueEmpty(values.slot), values.lap ^ 1);
+    barrierArriveExpect(shared.valueFull(values.slot), Shared<C>::valueSlotBytes);
+    copyValues(shared.value(values.slot), shared.valueFull(values.slot), pending[0], pending[1],
+               pending[2]);
+    values.advance();
+  }
+};
+
+/// One consumer warpgroup. Thread t of it holds rows t/4 + {0, 8} of its warp's 16, and of every
+/// group of 8 columns the two at 2 (t mod 4).
+template <class C> struct Consumer {
+  const Shared<C> &shared;
+  /// 0 .. consumers - 1.
+  int group;
+  Cursor<C::querySlots> item;
+  Cursor<C::stages> keys, values;
+  int unreleased = -1;
+
+  float output[C::valueDim / 2];
+  float maximum[2], sum[2];
+
+  __device__ Consumer(const Shared<C> &shared, int group) : shared(shared), group(group) {}
+  __device__ static int lane() { return threadIdx.x % 32; }
+  __device__ static int warp() { return threadIdx.x / 32 % 4; }
+  /// First of this thread's two rows, within the tile.
+  __device__ int row() const { return group * 64 + warp() * 16 + lane() / 4; }
+
+  /// The next work item, negative at the end.
+  __device__ int next() {
+    barrierWait(shared.itemFull(item.slot), item.lap);
+    return shared.item(item.slot);
+  }
+
+  /// Runs all tiles of one item. `elements(kind, at, scores)` applies masks and score functions;
+  /// `scale` turns a score into a power of two.
+  template <class Elements> __device__ void attend(float scale, Elements &&elements) {
+    float scores[C::keys / 2];
+    u32 weights[C::keys / 4];
+    maximum[0] = maximum[1] = -infinity;
+    sum[0] = sum[1] = 0.f;
+    barrierWait(shared.queryFull(item.slot), item.lap);
+
+    barrierWait(shared.keyFull(keys.slot), keys.lap);
+    TileNote note = read();
+    if (note.kind == endOfItem) {
+      releaseKeys();
+      releaseOutput();
+#pragma unroll
+      for (int i = 0; i < C::valueDim / 2; ++i)
+        output[i] = 0.f;
+      return;
+    }
+    turnBegin();
+    wgmmaFence();
+    issueScores(scores);
+    wgmmaCommit();
+    turnEnd();
+    wgmmaWait<0>();
+    pin(scores);
+    releaseKeys();
+    releaseOutput();
+    elements(note.kind, note.at, scores);
+    float correction[2];
+    softmax</*First=*/true>(scale, scores, correction);
+    convert(scores, weights);
+
+    bool first = true;
+    while (true) {
+      barrierWait(shared.keyFull(keys.slot), keys.lap);
+      note = read();
+      if (note.kind == endOfItem)
+        break;
+      turnBegin();
+      pin(scores);
+      wgmmaFence();
+      issueScores(scores);
+      wgmmaCommit();
+      barrierWait(shared.valueFull(values.slot), values.lap);
+      issueOutput(weights, first);
+      first = false;
+      wgmmaCommit();
+      turnEnd();
+      wgmmaWait<1>();
+      pin(scores);
+      releaseKeys();
+      elements(note.kind, note.at, scores);
+      softmax</*First=*/false>(scale, scores, correction);
+      wgmmaWait<0>();
+      pin(output);
+      releaseValues();
+      convert(scores, weights);
+#pragma unroll
+      for (int i = 0; i < C::valueDim / 2; ++i)
+        output[i] *= correction[i / 2 % 2];
+    }
+    releaseKeys();
+    barrierWait(shared.valueFull(values.slot), values.lap);
+    wgmmaFence();
+    issueOutput(weights, first);
+    wgmmaCommit();
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      sum[r] += __shfl_xor_sync(~0u, sum[r], 1);
+      sum[r] += __shfl_xor_sync(~0u, sum[r], 2);
+    }
+    wgmmaWait<0>();
+    pin(output);
+    releaseValues();
+  }
+
+  /// Divides by the row sums and writes the output tile through the query's slot, 16 rows a warp.
+  /// `copy(source, row, panel)` issues one store. `lse(row, value)` takes natural logarithms.
+  /// `scale` is the one given to attend; `sinkPower` the base-2 logarithm of the sink's weight.
+  template <class Copy, class Lse>
+  __device__ void finish(float scale, bool hasSink, float sinkPower, Copy &&copy, Lse &&lse) {
+    float factor[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      bool empty = maximum[r] == -infinity;
+      float power = empty ? -infinity : maximum[r] * scale + log2Fast(sum[r]);
+      factor[r] = empty ? 0.f : 1.f / sum[r];
+      if (hasSink) {
+        float top = fmaxf(power, sinkPower);
+        float total = top == -infinity ? -infinity
+                                       : top + log2Fast(exp2Fast(power - top) +
+                                                        exp2Fast(sinkPower - top));
+        factor[r] = empty ? 0.f : factor[r] * exp2Fast(power - total);
+        power = total;
+      }
+      if (lane() % 4 == 0)
+        lse(row() + 8 * r, power * ln2);
+    }
+    u32 mine = shared.query(item.slot) + group * 64 * 128 + warp() * 16 * 128;
+    int matrixRow = lane() % 16, half = lane() / 16;
+#pragma unroll
+    for (int i = 0; i < C::valueDim / 8; i += 2) {
+      u32 address = mine + i / 8 * Shared<C>::queryPanelBytes + matrixRow * 128 +
+                    ((i % 8 + half) ^ (matrixRow % 8)) * 16;
+      float *pair = output + 4 * i;
+      u32 a = packPair<typename C::Element>(pair[0] * factor[0], pair[1] * factor[0]);
+      u32 b = packPair<typename C::Element>(pair[2] * factor[1], pair[3] * factor[1]);
+      u32 c = 0, d = 0;
+      if (i + 1 < C::valueDim / 8) {
+        c = packPair<typename C::Element>(pair[4] * factor[0], pair[5] * factor[0]);
+        d = packPair<typename C::Element>(pair[6] * factor[1], pair[7] * factor[1]);
+      }
+      storeMatrix(address, a, b, c, d);
+    }
+    fenceAsyncShared();
+    __syncwarp();
+    if (lane() == 0) {
+#pragma unroll
+      for (int panel = 0; panel < Shared<C>::valuePanels; ++panel)
+        copy(mine + panel * Shared<C>::queryPanelBytes, group * 64 + warp() * 16, panel);
+      copyOutCommit();
+    }
+    if (lane() == 0)
+      barrierArrive(shared.itemEmpty(item.slot));
+    unreleased = item.slot;
+    if (C::querySlots == 1)
+      releaseOutput();
+    item.advance();
+  }
+
+  /// Until all stores are done; the last thing a consumer does.
+  __device__ void drain() {
+    if (lane() == 0)
+      copyOutWait();
+  }
+
+private:
+  __device__ TileNote read() const {
+    volatile TileNote &note = shared.note(keys.slot);
+    return {note.kind, {note.at[0], note.at[1], note.at[2]}};
+  }
+  // Every warp releases for itself: warps of a group may drift apart by a whole tile.
+  __device__ void releaseKeys() {
+    if (lane() == 0)
+      barrierArrive(shared.keyEmpty(keys.slot));
+    keys.advance();
+  }
+  __device__ void releaseValues() {
+    if (lane() == 0)
+      barrierArrive(shared.valueEmpty(values.slot));
+    values.advance();
+  }
+  /// Gives the slot of the item before back to the producer, once its output has been read.
+  __device__ void releaseOutput() {
+    if (unreleased < 0)
+      return;
+    if (lane() == 0) {
+      copyOutWaitRead();
+      barrierArrive(shared.queryEmpty(unreleased));
+    }
+    unreleased = -1;
+  }
+  /// With ping-pong, warpgroups issue matrix instructions in turn (named barriers 1, 2, ...).
+  __device__ void turnBegin() {
+    if (C::pingPong)
+      namedBarrierSync(1 + group, 256);
+  }
+  __device__ void turnEnd() {
+    if (C::pingPong)
+      namedBarrierArrive(1 + (group + 1) % C::consumers, 256);
+  }
+
+  __device__ void issueScores(float (&scores)[C::keys / 2]) {
+    u64 q = operand(shared.query(item.slot) + group * 64 * 128, 0);
+    u64 k = operand(shared.key(keys.slot), 0);
+#pragma unroll
+    for (int step = 0; step < (C::headDim + 15) / 16; ++step)
+      wgmmaShared(scores, q + (step / 4 * Shared<C>::queryPanelBytes + step % 4 * 32) / 16,
+                  k + (step / 4 * Shared<C>::keyPanelBytes + step % 4 * 32) / 16, step != 0);
+  }
+  __device__ void issueOutput(const u32 (&weights)[C::keys / 4], bool first) {
+    u64 v = operand(shared.value(values.slot), Shared<C>::keyPanelBytes);
+#pragma unroll
+    for (int step = 0; step < C::keys / 16; ++step)
+      wgmmaRegisters(output, weights[4 * step], weights[4 * step + 1], weights[4 * step + 2],
+                     weights[4 * step + 3], v + step * 16 * 128 / 16, step != 0 || !first);
+  }
+
+  template <bool First>
+  __device__ void softmax(float scale, float (&scores)[C::keys / 2], float (&correction)[2]) {
+    float top[2] = {maximum[0], maximum[1]};
+#pragma unroll
+    for (int i = 0; i < C::keys / 2; ++i)
+      top[i / 2 % 2] = fmaxf(top[i / 2 % 2], scores[i]);
+    float shift[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      top[r] = fmaxf(top[r], __shfl_xor_sync(~0u, top[r], 1));
+      top[r] = fmaxf(top[r], __shfl_xor_sync(~0u, top[r], 2));
+      // A row that has seen no key keeps -inf; its shift must stay finite.
+      shift[r] = top[r] == -infinity ? 0.f : top[r] * scale;
+      if (!First) {
+        correction[r] = exp2Fast(maximum[r] * scale - shift[r]);
+        sum[r] *= correction[r];
+      }
+      maximum[r] = top[r];
+    }
+#pragma unroll
+    for (int i = 0; i < C::keys / 2; ++i) {
+      scores[i] = exp2Fast(__fmaf_rn(scores[i], scale, -shift[i / 2 % 2]));
+      sum[i / 2 % 2] += scores[i];
+    }
+  }
+  __device__ void convert(const float (&scores)[C::keys / 2], u32 (&weights)[C::keys / 4]) {
+#pragma unroll
+    for (int i = 0; i < C::keys / 4; ++i)
+      weights[i] = packPair<typename C::Element>(scores[2 * i], scores[2 * i + 1]);
+  }
+};
