@@ -14,8 +14,7 @@ static bool isSameDomain(Value a, Value b) {
     return true;
   Operation *first = a.getDefiningOp(), *second = b.getDefiningOp();
   return first && second &&
-         OperationEquivalence::isEquivalentTo(first, second,
-                                              OperationEquivalence::IgnoreLocations);
+         OperationEquivalence::isEquivalentTo(first, second, OperationEquivalence::IgnoreLocations);
 }
 
 /// The domain that the expression below `set` names, null when there is none; `op` owns the
@@ -42,7 +41,8 @@ static FailureOr<Value> findDomain(Operation *op, ValueRange sets) {
       if (!domain) {
         domain = operand;
       } else if (!isSameDomain(domain, operand)) {
-        InFlightDiagnostic diagnostic = op->emitOpError("expected operands over one domain, got two");
+        InFlightDiagnostic diagnostic =
+            op->emitOpError("expected operands over one domain, got two");
         diagnostic.attachNote(domain.getLoc()) << "one is this";
         diagnostic.attachNote(operand.getLoc()) << "the other is this";
         return diagnostic;
@@ -67,8 +67,8 @@ LogicalResult PerHeadOp::verify() {
     return emitOpError("expected at least one set");
   for (Value set : getSets())
     if (set.getType() != getSet().getType())
-      return emitOpError("expected sets of type ") << getSet().getType() << ", got "
-                                                   << set.getType();
+      return emitOpError("expected sets of type ")
+             << getSet().getType() << ", got " << set.getType();
   // per-head-3
   for (int64_t chosen : getClassValues().value_or(ArrayRef<int64_t>{}))
     if (chosen < 0 || chosen >= static_cast<int64_t>(getSets().size()))
@@ -94,8 +94,8 @@ LogicalResult SegmentsOp::verify() {
   size_t count = ranks.size();
   // segments-1
   if (getSets().size() != count * count)
-    return emitOpError("expected ") << count << " rows of " << count << " sets, got "
-                                    << getSets().size() << " sets";
+    return emitOpError("expected ")
+           << count << " rows of " << count << " sets, got " << getSets().size() << " sets";
   SmallVector<Value> domains = getSegmentDomains(getDomain());
   for (auto [index, set] : llvm::enumerate(getSets())) {
     size_t query = index / count, key = index % count;

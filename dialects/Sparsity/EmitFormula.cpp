@@ -12,8 +12,9 @@ using namespace lacuna::sparsity;
 FailureOr<Formula> lacuna::sparsity::buildFormula(Value set, FormulaSpace &space) {
   auto op = set.getDefiningOp<SetOpInterface>();
   if (!op)
-    return emitError(set.getLoc(),
-                     "expected a set whose definition is visible, got a value that no set op defines");
+    return emitError(
+        set.getLoc(),
+        "expected a set whose definition is visible, got a value that no set op defines");
   return op.buildFormula(space);
 }
 

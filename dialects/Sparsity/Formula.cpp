@@ -83,13 +83,9 @@ struct Formula::Node {
   SmallVector<Formula> parts = {};
 };
 
-Formula Formula::always() {
-  return Formula(std::make_shared<Node>(Node{Kind::True}));
-}
+Formula Formula::always() { return Formula(std::make_shared<Node>(Node{Kind::True})); }
 
-Formula Formula::never() {
-  return Formula(std::make_shared<Node>(Node{Kind::False}));
-}
+Formula Formula::never() { return Formula(std::make_shared<Node>(Node{Kind::False})); }
 
 Formula Formula::nonNegative(AffineExpr expr) {
   if (auto number = dyn_cast<AffineConstantExpr>(expr))

@@ -136,7 +136,8 @@ Formula RadiusOp::buildFormula(FormulaSpace &space) {
   Number radius = getAxis(*this, 0).radius;
   Formula core = inDiamond(*this, space);
   if (radius.constant && *radius.constant >= 0) {
-    double inner = std::floor(*radius.constant / std::sqrt(double(space.getKeyRank())) * (1 - 1e-12));
+    double inner =
+        std::floor(*radius.constant / std::sqrt(double(space.getKeyRank())) * (1 - 1e-12));
     core = core | inCube(*this, space.constant(static_cast<int64_t>(inner)), space);
   }
   return result & inCube(*this, radius.getExpr(space), space) &
@@ -160,8 +161,7 @@ static Value emitInBall(RadiusOp op, IndexEmitter emit, const PairContext &pair)
   return emit.builder.createOrFold<arith::AndIOp>(emit.loc, notNegative, near);
 }
 
-Value RadiusOp::emitTerm(OpBuilder &builder, Location loc, unsigned term,
-                         const PairContext &pair) {
+Value RadiusOp::emitTerm(OpBuilder &builder, Location loc, unsigned term, const PairContext &pair) {
   IndexEmitter emit(builder, loc);
   if (term == l2Term)
     return emitInBall(*this, emit, pair);

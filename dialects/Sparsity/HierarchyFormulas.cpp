@@ -91,8 +91,8 @@ public:
 
   Value run(unsigned term) {
     OpBuilder &builder = emit.builder;
-    Value last = emit.sub(emit.min(size(op.getQueryOffsets()), size(op.getKeyOffsets())),
-                          emit.constant(1));
+    Value last =
+        emit.sub(emit.min(size(op.getQueryOffsets()), size(op.getKeyOffsets())), emit.constant(1));
     Value some = emit.compare(arith::CmpIPredicate::sge, last, emit.constant(0));
     auto ifOp = scf::IfOp::create(builder, emit.loc, TypeRange{builder.getIndexType()}, some,
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
@@ -156,8 +156,8 @@ private:
     if (term == EndKey)
       return loadKeyOffset(next);
     Value first = loadKeyOffset(at), end = loadKeyOffset(next);
-    Value limit = op.getFromStart() ? emit.sub(first, load(op.getQueryOffsets(), at))
-                                    : emit.sub(end, load(op.getQueryOffsets(), next));
+    Value aligned = op.getFromStart() ? at : next;
+    Value limit = emit.sub(load(op.getKeyOffsets(), aligned), load(op.getQueryOffsets(), aligned));
     // Clamped to the document, the limit never decreases from one document to the next.
     return emit.clamp(emit.add(limit, pair.query[0]), emit.sub(first, one), emit.sub(end, one));
   }

@@ -54,9 +54,8 @@ LogicalResult SetType::verify(llvm::function_ref<InFlightDiagnostic()> emitError
 }
 
 static ParseResult parseSegments(AsmParser &parser, SmallVectorImpl<int64_t> &segments) {
-  return parser.parseCommaSeparatedList([&] {
-    return parser.parseInteger(segments.emplace_back());
-  });
+  return parser.parseCommaSeparatedList(
+      [&] { return parser.parseInteger(segments.emplace_back()); });
 }
 
 Type SetType::parse(AsmParser &parser) {

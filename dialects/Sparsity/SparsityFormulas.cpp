@@ -169,8 +169,8 @@ Value DilatedOp::emitTerm(OpBuilder &builder, Location loc, unsigned term,
   Number step(getStep(), getStepValueAttr());
   if (term == 0)
     return emitIsMultiple(emit, step, getFromStart(), pair);
-  Number side = term == 1 ? Number(getLeft(), getLeftValueAttr())
-                          : Number(getRight(), getRightValueAttr());
+  Number side =
+      term == 1 ? Number(getLeft(), getLeftValueAttr()) : Number(getRight(), getRightValueAttr());
   Value positive = emit.max(step.emit(builder, loc, pair), emit.constant(1));
   return emit.mul(side.emit(builder, loc, pair), positive);
 }

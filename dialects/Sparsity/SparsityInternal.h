@@ -5,8 +5,8 @@
 
 namespace lacuna::sparsity {
 
-/// Largest magnitude of a constant: sums and small products of such numbers and of lengths fit in 64
-/// bits.
+/// Largest magnitude of a constant: sums and small products of such numbers and of lengths fit in
+/// 64 bits.
 inline constexpr int64_t maxConstant = int64_t{1} << 48;
 
 /// A number of a set: constant, a run-time value for all heads, or a tensor with one per head.

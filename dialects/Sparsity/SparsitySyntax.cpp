@@ -57,9 +57,8 @@ void sparsity::printNumber(OpAsmPrinter &printer, Operation *op, Value operand, 
 /// `[3, 17]`.
 static ParseResult parseConstants(OpAsmParser &parser, DenseI64ArrayAttr &list) {
   SmallVector<int64_t> numbers;
-  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, [&] {
-        return parser.parseInteger(numbers.emplace_back());
-      }))
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square,
+                                     [&] { return parser.parseInteger(numbers.emplace_back()); }))
     return failure();
   list = parser.getBuilder().getDenseI64ArrayAttr(numbers);
   return success();
@@ -117,7 +116,8 @@ ParseResult sparsity::parseNumberList(OpAsmParser &parser,
 }
 
 /// The numbers, constants and operands in order.
-static void printNumbers(OpAsmPrinter &printer, OperandRange operands, ArrayRef<int64_t> constants) {
+static void printNumbers(OpAsmPrinter &printer, OperandRange operands,
+                         ArrayRef<int64_t> constants) {
   auto operand = operands.begin();
   llvm::interleaveComma(constants, printer, [&](int64_t constant) {
     if (ShapedType::isDynamic(constant) && operand != operands.end())
@@ -238,9 +238,9 @@ ParseResult sparsity::parsePredicate(OpAsmParser &parser, Region &region) {
 void sparsity::printPredicate(OpAsmPrinter &printer, Operation *, Region &region) {
   printer << "(";
   if (!region.empty())
-    llvm::interleaveComma(region.getArguments(), printer,
-                          [&](BlockArgument argument) { printer.printRegionArgument(
-                              argument, /*argAttrs=*/{}, /*omitType=*/true); });
+    llvm::interleaveComma(region.getArguments(), printer, [&](BlockArgument argument) {
+      printer.printRegionArgument(argument, /*argAttrs=*/{}, /*omitType=*/true);
+    });
   printer << ") ";
   printer.printRegion(region, /*printEntryBlockArgs=*/false);
 }

@@ -7,8 +7,8 @@ namespace lacuna::sparsity {
 
 using UnresolvedOperand = mlir::OpAsmParser::UnresolvedOperand;
 
-/// `255`, `%left` or `%left : tensor<?xi32>`: a number that is constant, given at run time (index by
-/// default), or one per head.
+/// `255`, `%left` or `%left : tensor<?xi32>`: a number that is constant, given at run time (index
+/// by default), or one per head.
 mlir::ParseResult parseCount(mlir::OpAsmParser &parser, std::optional<UnresolvedOperand> &operand,
                              mlir::Type &type, mlir::IntegerAttr &constant);
 void printCount(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Value operand,
@@ -44,8 +44,8 @@ mlir::ParseResult parseSymbolList(mlir::OpAsmParser &parser,
 void printSymbolList(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::OperandRange operands,
                      mlir::TypeRange types, mlir::DenseI64ArrayAttr constants);
 
-/// The type of a set without set operands: the domain's if there is one, else the spelled type, else
-/// a sequence.
+/// The type of a set without set operands: the domain's if there is one, else the spelled type,
+/// else a sequence.
 mlir::ParseResult parseSetType(mlir::OpAsmParser &parser, mlir::Type &set, mlir::Type domain);
 void printSetType(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Type set,
                   mlir::Type domain);

@@ -16,7 +16,8 @@ static LogicalResult verifyConstant(Operation *op, StringRef name, int64_t value
   if (value < least)
     return op->emitOpError("expected ") << name << " of at least " << least << ", got " << value;
   if (value > maxConstant)
-    return op->emitOpError("expected ") << name << " of at most " << maxConstant << ", got " << value;
+    return op->emitOpError("expected ")
+           << name << " of at most " << maxConstant << ", got " << value;
   return success();
 }
 
@@ -35,8 +36,8 @@ static LogicalResult verifyNumbers(Operation *op, StringRef name, OperandRange o
                                    ArrayRef<int64_t> constants, int64_t least) {
   size_t dynamic = llvm::count_if(constants, ShapedType::isDynamic);
   if (dynamic != operands.size())
-    return op->emitOpError("expected ") << dynamic << " operands for " << name << ", got "
-                                        << operands.size();
+    return op->emitOpError("expected ")
+           << dynamic << " operands for " << name << ", got " << operands.size();
   for (int64_t constant : constants)
     if (!ShapedType::isDynamic(constant) && failed(verifyConstant(op, name, constant, least)))
       return failure();
@@ -74,8 +75,7 @@ LogicalResult ConcatOp::verify() {
 static LogicalResult verifySetType(Operation *op, Value domain, SetType set) {
   if (!domain)
     return success();
-  auto implied =
-      SetType::get(op->getContext(), cast<DomainType>(domain.getType()).getSegments());
+  auto implied = SetType::get(op->getContext(), cast<DomainType>(domain.getType()).getSegments());
   if (set != implied)
     return op->emitOpError("expected a set of type ") << implied << " in this domain, got " << set;
   return success();
@@ -245,7 +245,8 @@ LogicalResult DyadicOp::verify() {
   if (std::optional<ArrayRef<int64_t>> only = getOnly()) {
     // dyadic-2
     if (only->size() != 2)
-      return emitOpError("expected the first and the last level, got ") << only->size() << " numbers";
+      return emitOpError("expected the first and the last level, got ")
+             << only->size() << " numbers";
     if ((*only)[0] < -1 || (*only)[0] > (*only)[1])
       return emitOpError("expected levels from -1 on in rising order, got ")
              << (*only)[0] << " to " << (*only)[1];
@@ -292,8 +293,8 @@ static LogicalResult verifyPerAxis(Operation *op, StringRef name,
   if (!list)
     return success();
   if (list->size() != rank)
-    return op->emitOpError("expected ") << name << " for each of " << rank << " axes, got "
-                                        << list->size();
+    return op->emitOpError("expected ")
+           << name << " for each of " << rank << " axes, got " << list->size();
   return verifyList(op, name, *list, 1);
 }
 
@@ -319,9 +320,9 @@ LogicalResult RadiusOp::verify() {
   // radius-2
   unsigned count = getNorm() == Norm::Box ? *rank : 1;
   if (getStaticRadii().size() != count)
-    return emitOpError("expected ") << count << (count == 1 ? " radius" : " radii") << " for norm "
-                                    << stringifyNorm(getNorm()) << ", got "
-                                    << getStaticRadii().size();
+    return emitOpError("expected ")
+           << count << (count == 1 ? " radius" : " radii") << " for norm "
+           << stringifyNorm(getNorm()) << ", got " << getStaticRadii().size();
   if (failed(verifyNumbers(*this, "radii", getRadii(), getStaticRadii(), 0)) ||
       failed(verifyPerAxis(*this, "dilation", getDilation(), *rank)) ||
       failed(verifyPerAxis(*this, "unit", getUnit(), *rank)) ||
