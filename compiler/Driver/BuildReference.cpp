@@ -85,6 +85,29 @@ static LogicalResult checkShapes(attn::AttendOp op, const reference::Attend &att
   return success();
 }
 
+/// The shape of the tokens, if the set names one.
+static LogicalResult readDomain(attn::AttendOp op, SetTranslator &sets, reference::Attend &attend) {
+  Value domain = SetTranslator::findDomain(op.getSet());
+  if (!domain) {
+    if (cast<sparsity::SetType>(op.getSet().getType()).isSequence())
+      return success();
+    return op.emitOpError(
+        "expected a set that names its domain, which gives the sizes of the axes");
+  }
+  FailureOr<std::vector<reference::Grid>> grids = sets.translateDomain(domain);
+  if (failed(grids))
+    return failure();
+  int64_t tokens = 0;
+  for (const reference::Grid &grid : *grids)
+    tokens += grid.tokens();
+  if (attend.queries() != tokens || attend.keys() != tokens)
+    return op.emitOpError("expected as many queries and keys as the domain has tokens (")
+           << tokens << "), got " << attend.queries() << " and " << attend.keys();
+  if (grids->size() == 1)
+    attend.queryGrid = attend.keyGrid = grids->front();
+  return success();
+}
+
 LogicalResult ReferenceProgram::addAttend(Operation *operation) {
   auto op = cast<attn::AttendOp>(operation);
   reference::Attend attend;
@@ -100,8 +123,9 @@ LogicalResult ReferenceProgram::addAttend(Operation *operation) {
     return failure();
   int64_t heads = attend.query.shape[1], queries = attend.query.shape[2];
   int64_t keys = attend.key.shape[2], channels = attend.query.shape[3];
-  FailureOr<reference::Set> set = SetTranslator(scalars, heads).translate(op.getSet());
-  if (failed(set))
+  SetTranslator sets(scalars, heads);
+  FailureOr<reference::Set> set = sets.translate(op.getSet());
+  if (failed(set) || failed(readDomain(op, sets, attend)))
     return failure();
   attend.set = *set;
   attend.scale = op.getScale() ? op.getScale()->convertToDouble()

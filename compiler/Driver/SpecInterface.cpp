@@ -3,6 +3,8 @@
 
 #include "compiler/Driver/ParseSpec.h"
 #include "compiler/Driver/SpecSizes.h"
+#include "compiler/Driver/TranslateSet.h"
+#include "dialects/Attn/Attn.h"
 #include "lib/Support/Memory.h"
 #include "lib/Support/Npy.h"
 #include "lib/Support/Random.h"
@@ -59,7 +61,7 @@ private:
   LogicalResult checkTypes();
   LogicalResult checkGivenNames();
   LogicalResult readFiles();
-  LogicalResult bindArgument(unsigned index);
+  void readImpliedLength();
   LogicalResult bindInteger(unsigned index);
   LogicalResult bindFloat(unsigned index);
   LogicalResult bindTensor(unsigned index);
@@ -179,7 +181,7 @@ LogicalResult Binder::bindInteger(unsigned index) {
   auto type = dyn_cast<IntegerType>(function.getArgument(index).getType());
   if (type && type.getWidth() < 64 && !llvm::isIntN(type.getWidth(), value))
     return error(index) << "expected '" << name(index) << "' to fit " << type << ", got " << value;
-  spec.arguments.emplace_back(value);
+  spec.arguments[index] = value;
   return success();
 }
 
@@ -188,7 +190,7 @@ LogicalResult Binder::bindFloat(unsigned index) {
     std::optional<double> number = parseNumber(*text);
     if (!number)
       return error(index) << "expected a number for '" << name(index) << "', got '" << *text << "'";
-    spec.arguments.emplace_back(*number);
+    spec.arguments[index] = *number;
     return success();
   }
   Attribute attr = function.getArgAttr(index, "lacuna.default");
@@ -199,7 +201,7 @@ LogicalResult Binder::bindFloat(unsigned index) {
   if (!number)
     return error(index) << "expected lacuna.default of '" << name(index) << "' to be a float, got "
                         << attr;
-  spec.arguments.emplace_back(number.getValueAsDouble());
+  spec.arguments[index] = number.getValueAsDouble();
   return success();
 }
 
@@ -266,7 +268,7 @@ LogicalResult Binder::allocate(unsigned index, ElementType type, std::vector<int
                         << " to fit this machine's memory";
   if (borrowed) {
     Tensor view{type, shape, contiguousStrides(shape), nullptr};
-    spec.arguments.emplace_back(view);
+    spec.arguments[index] = view;
     return success();
   }
   OwnedTensor &owner = spec.storage.emplace_back(type, shape);
@@ -277,7 +279,7 @@ LogicalResult Binder::allocate(unsigned index, ElementType type, std::vector<int
     Random random(options.seed, index);
     fillNormal(owner.view(), random);
   }
-  spec.arguments.emplace_back(owner.view());
+  spec.arguments[index] = owner.view();
   return success();
 }
 
@@ -285,7 +287,7 @@ LogicalResult Binder::bindTensor(unsigned index) {
   auto type = cast<RankedTensorType>(function.getArgument(index).getType());
   if (auto file = files.find(index); file != files.end()) {
     OwnedTensor &owner = spec.storage.emplace_back(std::move(file->second));
-    spec.arguments.emplace_back(owner.view());
+    spec.arguments[index] = owner.view();
     return success();
   }
   ElementType element = *elementTypeOf(type.getElementType());
@@ -309,11 +311,22 @@ LogicalResult Binder::bindTensor(unsigned index) {
   return allocate(index, element, *shape, std::nullopt);
 }
 
-LogicalResult Binder::bindArgument(unsigned index) {
-  Type type = function.getArgument(index).getType();
-  if (isa<RankedTensorType>(type))
-    return bindTensor(index);
-  return isa<FloatType>(type) ? bindFloat(index) : bindInteger(index);
+void Binder::readImpliedLength() {
+  // Sizes may come from tensors, which have no shape yet: then nothing is implied.
+  ScopedDiagnosticHandler quiet(function.getContext(), [](Diagnostic &) { return success(); });
+  function.walk([&](attn::AttendOp attend) {
+    Value domain = SetTranslator::findDomain(attend.getSet());
+    if (!domain)
+      return;
+    ScalarTranslator scalars(function.getArguments(), spec.arguments);
+    auto grids = SetTranslator(scalars, /*heads=*/0).translateDomain(domain);
+    if (failed(grids))
+      return;
+    int64_t tokens = 0;
+    for (const reference::Grid &grid : *grids)
+      tokens += grid.tokens();
+    sizes.setImpliedLength(tokens);
+  });
 }
 
 FailureOr<BoundSpec> Binder::bind() {
@@ -327,8 +340,19 @@ FailureOr<BoundSpec> Binder::bind() {
         type && type.getRank() > 1 && given(name(index)) && failed(shapeOf(index, type)))
       return failure();
   spec.storage.reserve(function.getNumArguments());
+  spec.arguments.resize(function.getNumArguments());
+  // Scalars come before tensors, whose lengths may follow from a grid's sizes.
+  auto isTensor = [&](unsigned index) {
+    return isa<RankedTensorType>(function.getArgument(index).getType());
+  };
+  for (unsigned index = 0; index < function.getNumArguments(); ++index) {
+    bool isFloat = isa<FloatType>(function.getArgument(index).getType());
+    if (!isTensor(index) && failed(isFloat ? bindFloat(index) : bindInteger(index)))
+      return failure();
+  }
+  readImpliedLength();
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
-    if (failed(bindArgument(index)))
+    if (isTensor(index) && failed(bindTensor(index)))
       return failure();
   spec.sizes = sizes.getLearned();
   return std::move(spec);

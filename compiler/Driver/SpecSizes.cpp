@@ -138,6 +138,8 @@ FailureOr<std::optional<int64_t>> SpecSizes::find(StringRef name, Location loc) 
   }
   if (name == "dv")
     return find("d", loc);
+  if (name == "n" || other == "n")
+    return impliedLength;
   return std::optional<int64_t>();
 }
 

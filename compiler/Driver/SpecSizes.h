@@ -28,6 +28,9 @@ public:
   /// A concrete shape for argument `index`.
   mlir::FailureOr<std::vector<int64_t>> shapeOf(unsigned index, mlir::RankedTensorType type);
 
+  /// The length of sequences that nothing else says: the tokens of a domain.
+  void setImpliedLength(int64_t length) { impliedLength = length; }
+
   const std::map<std::string, int64_t> &getLearned() const { return learned; }
 
 private:
@@ -40,6 +43,7 @@ private:
   /// Per argument, the size name of each axis; empty where it has none.
   std::vector<std::vector<std::string>> roles;
   std::map<std::string, int64_t> learned;
+  std::optional<int64_t> impliedLength;
 };
 
 } // namespace lacuna

@@ -75,13 +75,14 @@ template <typename Test> Set makeSet(Test test) {
 class Number {
 public:
   Number(int64_t value) : values{value} {}
-  explicit Number(std::vector<int64_t> values) : values(std::move(values)) {}
+  explicit Number(std::vector<int64_t> values) : values(std::move(values)), isPerHead(true) {}
   int64_t at(int64_t head) const {
-    return values.size() == 1 ? values[0] : values[static_cast<size_t>(head)];
+    return isPerHead ? values[static_cast<size_t>(head)] : values[0];
   }
 
 private:
   std::vector<int64_t> values;
+  bool isPerHead = false;
 };
 
 //===----------------------------------------------------------------------===//

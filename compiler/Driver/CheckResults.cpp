@@ -1,0 +1,87 @@
+//===- CheckResults.cpp - results against the oracle -----------------------===//
+#include "compiler/Driver/CheckResults.h"
+
+#include "compiler/Driver/ParseSpec.h"
+#include "lib/Support/Text.h"
+
+#include <fmt/format.h>
+#include <limits>
+
+using namespace mlir;
+
+namespace lacuna {
+
+bool CheckReport::passes() const {
+  return llvm::all_of(results,
+                      [](const ResultCheck &result) { return result.comparison.passes(); });
+}
+
+std::string CheckReport::failures() const {
+  static constexpr const char *axes[] = {"batch", "head", "row", "channel"};
+  std::string text;
+  for (const ResultCheck &result : results) {
+    const reference::Comparison &found = result.comparison;
+    if (found.passes())
+      continue;
+    text += fmt::format("{}: {} of {} values are beyond tolerance, the worst at", result.name,
+                        groupedText(found.beyond), groupedText(found.values));
+    for (size_t axis = 0; axis < found.where.size(); ++axis)
+      text += fmt::format(" {} {}", axes[axis], found.where[axis]);
+    text += fmt::format(": got {}, exact {}\n", found.got, found.exact);
+  }
+  return text;
+}
+
+std::vector<std::string> resultNames(const ReferenceProgram &program) {
+  std::vector<std::string> names;
+  for (const ReferenceProgram::FunctionResult &result : program.getResults()) {
+    std::string name = valueName(program.getSteps()[result.step].op->getResult(0));
+    if (name.empty())
+      name = "output";
+    names.push_back(result.isLse ? name + ".lse" : name);
+  }
+  return names;
+}
+
+/// A result of the wrong shape is wrong everywhere.
+static reference::Comparison wrongShape() {
+  reference::Comparison comparison;
+  comparison.values = comparison.beyond = 1;
+  comparison.worst = comparison.maxAbsolute = std::numeric_limits<double>::infinity();
+  return comparison;
+}
+
+CheckReport checkResults(const ReferenceProgram &program, ArrayRef<Tensor> results,
+                         const CheckOptions &options) {
+  CheckReport report;
+  std::vector<std::string> names = resultNames(program);
+  // Output and lse of one step share their exact rows.
+  std::map<unsigned, std::pair<reference::RowSample, std::vector<reference::RowResult>>> exact;
+  for (auto [index, result] : llvm::enumerate(program.getResults())) {
+    const ReferenceProgram::Step &step = program.getSteps()[result.step];
+    const std::vector<int64_t> &shape = step.shape;
+    if (!exact.contains(result.step)) {
+      reference::RowSample sample =
+          reference::chooseRows(shape[0], shape[1], shape[2], options.tileRows, step.costPerRow,
+                                options.budget, options.seed);
+      report.checkedRows += static_cast<int64_t>(sample.rows.size());
+      report.allRows += shape[0] * shape[1] * shape[2];
+      auto rows = program.evaluate(result.step, sample.rows, options.threads);
+      exact[result.step] = {std::move(sample), std::move(rows)};
+    }
+    const auto &[sample, rows] = exact[result.step];
+    std::vector<int64_t> expected = shape;
+    expected.resize(result.isLse ? 3 : 4);
+    reference::Comparison comparison;
+    if (results[index].shape != expected)
+      comparison = wrongShape();
+    else if (result.isLse)
+      comparison = reference::compareLse(results[index], sample.rows, rows, step.keyChannels);
+    else
+      comparison = reference::compareOutput(results[index], sample.rows, rows, step.keyChannels);
+    report.results.push_back({names[index], comparison});
+  }
+  return report;
+}
+
+} // namespace lacuna
