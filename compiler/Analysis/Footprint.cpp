@@ -14,10 +14,17 @@ using llvm::BitVector;
 
 namespace {
 
-/// More conjunctions than this on the live side are given up for a superset.
-constexpr unsigned maxDisjuncts = 64;
-/// More polyhedra than this on the live side are given up for one that holds them all.
-constexpr unsigned maxPieces = 32;
+/// What an analysis may grow to before its result becomes a superset.
+struct Effort {
+  /// Conjunctions of the live and of the full side.
+  unsigned disjuncts;
+  /// Polyhedra of the live side.
+  unsigned pieces;
+  ProjectionLimits projection;
+};
+constexpr Effort thorough = {64, 32, {12, 32}};
+constexpr Effort coarse = {8, 8, {1, 4}};
+
 /// Alternatives kept for one bound of an expression over a tile.
 constexpr unsigned maxAlternatives = 4;
 
@@ -38,8 +45,12 @@ struct Interval {
 
 class Analysis {
 public:
-  Analysis(const FormulaSpace &space, const TileShape &shape, const FootprintOptions &options);
-  Footprint run(const Formula &formula);
+  Analysis(const FormulaSpace &space, const TileShape &shape, const FootprintOptions &options,
+           const Effort &effort);
+  /// Fails when it takes too much work or numbers exceed 62 bits.
+  FailureOr<Footprint> run(const Formula &formula);
+  /// All tiles, none of them full.
+  Footprint visitAll();
 
 private:
   // Tokens, tiles and symbols as columns.
@@ -75,6 +86,7 @@ private:
   const FormulaSpace &space;
   const TileShape &shape;
   const FootprintOptions &options;
+  const Effort &effort;
   Footprint result;
 
   Columns columns;
@@ -104,8 +116,9 @@ private:
 //===----------------------------------------------------------------------===//
 
 Analysis::Analysis(const FormulaSpace &space, const TileShape &shape,
-                   const FootprintOptions &options)
-    : space(space), shape(shape), options(options), algebra(columns, context, grid, keyColumns) {
+                   const FootprintOptions &options, const Effort &effort)
+    : space(space), shape(shape), options(options), effort(effort),
+      algebra(columns, context, grid, keyColumns) {
   addTiles(space.getQueryRank(), shape.query, roles.queryTile, queries);
   addTiles(space.getKeyRank(), shape.key, roles.keyTile, keys);
   addSymbols();
@@ -189,7 +202,7 @@ SmallVector<Conjunction> Analysis::expandLive(const Formula &formula) {
     SmallVector<Conjunction> all;
     for (const Formula &part : formula.getParts())
       llvm::append_range(all, expandLive(part));
-    if (all.size() <= maxDisjuncts)
+    if (all.size() <= effort.disjuncts)
       return all;
     result.exact = false;
     return {Conjunction()};
@@ -198,7 +211,7 @@ SmallVector<Conjunction> Analysis::expandLive(const Formula &formula) {
     SmallVector<Conjunction> product = {Conjunction()};
     for (const Formula &part : formula.getParts()) {
       SmallVector<Conjunction> factors = expandLive(part);
-      if (product.size() * factors.size() > maxDisjuncts) {
+      if (product.size() * factors.size() > effort.disjuncts) {
         // Without one factor the set is larger, which costs visits and misses nothing.
         result.exact = false;
         continue;
@@ -342,6 +355,8 @@ void Analysis::addLiteral(const Literal &literal, Polyhedron &polyhedron) {
 std::vector<Polyhedron> Analysis::findLive(const Formula &formula) {
   SmallVector<Polyhedron> pieces;
   for (const Conjunction &conjunction : expandLive(formula)) {
+    if (columns.isExhausted())
+      break;
     Polyhedron polyhedron;
     polyhedron.inequalities.assign(tokens.begin(), tokens.end());
     polyhedron.inequalities.append(grid);
@@ -354,14 +369,14 @@ std::vector<Polyhedron> Analysis::findLive(const Formula &formula) {
       rows.append({row, row * -1});
     if (!normalize(rows) || isEmpty(columns, rows))
       continue;
-    result.exact &= projectOut(columns, unknowns, std::move(polyhedron), pieces);
+    result.exact &= projectOut(columns, unknowns, std::move(polyhedron), effort.projection, pieces);
   }
   for (Polyhedron &piece : pieces) {
     lift(piece);
     piece.inequalities.append(grid);
   }
   std::vector<Polyhedron> live = algebra.simplify(pieces);
-  if (live.size() <= maxPieces)
+  if (live.size() <= effort.pieces)
     return live;
   result.exact = false;
   return {algebra.cover(live).polyhedron};
@@ -462,7 +477,7 @@ SmallVector<RowConjunction> Analysis::expandFull(const Formula &formula) {
     SmallVector<RowConjunction> all;
     for (const Formula &part : formula.getParts())
       for (RowConjunction &conjunction : expandFull(part))
-        if (all.size() < maxDisjuncts)
+        if (all.size() < effort.disjuncts)
           all.push_back(std::move(conjunction));
     return all;
   }
@@ -472,7 +487,7 @@ SmallVector<RowConjunction> Analysis::expandFull(const Formula &formula) {
       SmallVector<RowConjunction> next, factors = expandFull(part);
       for (const RowConjunction &a : product) {
         for (const RowConjunction &b : factors) {
-          if (next.size() == maxDisjuncts)
+          if (next.size() == effort.disjuncts)
             break;
           next.push_back(a);
           next.back().append(b);
@@ -555,7 +570,7 @@ static void keepUsedSymbols(Footprint &footprint, MLIRContext *context) {
   footprint.symbols = std::move(kept);
 }
 
-Footprint Analysis::run(const Formula &formula) {
+FailureOr<Footprint> Analysis::run(const Formula &formula) {
   std::vector<Polyhedron> livePieces = findLive(formula), fullPieces = findFull(formula);
   std::vector<TileRegion> live = algebra.makeDisjoint(livePieces, options.maxBoxes);
   std::vector<TileRegion> full = algebra.makeDisjoint(fullPieces, options.maxBoxes);
@@ -563,22 +578,30 @@ Footprint Analysis::run(const Formula &formula) {
   if (partial.size() > options.maxBoxes)
     partial = algebra.without(algebra.cover(livePieces), fullPieces);
   FailureOr<std::vector<TileBox>> boxes[] = {convert(live), convert(full), convert(partial)};
-  if (llvm::any_of(boxes, [](auto &list) { return failed(list); })) {
-    // Numbers beyond 62 bits: visit every tile with a mask.
-    result.exact = false;
-    TileRegion everything;
-    everything.polyhedron.inequalities.assign(grid.begin(), grid.end());
-    boxes[0] = boxes[2] = convert(everything);
-    boxes[1] = std::vector<TileBox>();
-  }
+  if (columns.isExhausted() || llvm::any_of(boxes, [](auto &list) { return failed(list); }))
+    return failure();
   result.live = std::move(*boxes[0]);
   result.full = std::move(*boxes[1]);
   result.partial = std::move(*boxes[2]);
   keepUsedSymbols(result, space.getContext());
-  return result;
+  return std::move(result);
+}
+
+Footprint Analysis::visitAll() {
+  TileRegion everything;
+  everything.polyhedron.inequalities.assign(grid.begin(), grid.end());
+  result.exact = false;
+  result.live = result.partial = *convert(everything);
+  keepUsedSymbols(result, space.getContext());
+  return std::move(result);
 }
 
 Footprint lacuna::computeFootprint(const Formula &formula, const FormulaSpace &space,
                                    const TileShape &shape, const FootprintOptions &options) {
-  return Analysis(space, shape, options).run(formula);
+  for (const Effort &effort : {thorough, coarse}) {
+    FailureOr<Footprint> result = Analysis(space, shape, options, effort).run(formula);
+    if (succeeded(result))
+      return std::move(*result);
+  }
+  return Analysis(space, shape, options, coarse).visitAll();
 }

@@ -166,7 +166,8 @@ static Row tighten(Row row) {
   return row;
 }
 
-LinearSystem::LinearSystem(const Columns &columns, ArrayRef<ArrayRef<Row>> groups) {
+LinearSystem::LinearSystem(const Columns &columns, ArrayRef<ArrayRef<Row>> groups)
+    : columns(columns) {
   BitVector reached(columns.size());
   for (ArrayRef<Row> rows : groups)
     for (const Row &row : rows)
@@ -197,6 +198,7 @@ void LinearSystem::add(ArrayRef<Row> rows) {
   for (const Row &row : rows)
     if (!isEmpty())
       simplex->addInequality(convert(tighten(row)));
+  columns.addWork(rows.size() * simplex->getNumConstraints() * used.size());
 }
 
 bool LinearSystem::isEmpty() const { return simplex->isEmpty(); }
@@ -218,6 +220,8 @@ SmallVector<Row> LinearSystem::addIrredundant(ArrayRef<Row> rows) {
   if (isEmpty())
     return SmallVector<Row>(rows);
   simplex->detectRedundant(offset, rows.size());
+  // Each row is optimised, which takes a few pivots.
+  columns.addWork(4 * rows.size() * simplex->getNumConstraints() * used.size());
   SmallVector<Row> kept;
   for (auto [index, row] : llvm::enumerate(rows))
     if (!simplex->isMarkedRedundant(offset + index))

@@ -93,7 +93,14 @@ public:
   /// Every column that `row` reaches, including those inside divisions.
   void collect(const Row &row, llvm::BitVector &reached) const;
 
+  /// Whether the questions asked so far have taken more work than an analysis should: it then ends
+  /// without a result. Counted in steps, so that the outcome does not depend on the machine.
+  bool isExhausted() const { return work > maxWork; }
+  void addWork(uint64_t steps) const { work += steps; }
+
 private:
+  static constexpr uint64_t maxWork = 8'000'000;
+  mutable uint64_t work = 0;
   // A deque: references stay valid while divisions are added.
   std::deque<std::optional<Division>> columns;
 };
@@ -124,6 +131,7 @@ public:
 private:
   llvm::SmallVector<Integer> convert(const Row &row) const;
 
+  const Columns &columns;
   llvm::SmallVector<unsigned> used;
   std::unique_ptr<mlir::presburger::Simplex> simplex;
 };
@@ -148,10 +156,19 @@ Row liftDivision(Columns &columns, Row inequality, const llvm::BitVector &guarde
 /// and without such divisions.
 Row relaxDivisions(const Columns &columns, Row inequality, const llvm::BitVector &guarded);
 
+/// What a projection may grow to before its result becomes a superset.
+struct ProjectionLimits {
+  /// Polyhedra of the result.
+  unsigned pieces = 12;
+  /// Divisions of parameters that are made for it.
+  unsigned divisions = 32;
+};
+
 /// Removes `unknowns`, of which no division may be left, from `polyhedron` and appends polyhedra,
 /// inequalities only, whose union has exactly the remaining columns' values for which integer
-/// unknowns exist. When that takes too many pieces the union is a superset and the result is false.
+/// unknowns exist. Returns false when the union is a superset, because of the limits. Without
+/// meaning once `columns.isExhausted()`.
 bool projectOut(Columns &columns, const llvm::BitVector &unknowns, Polyhedron polyhedron,
-                llvm::SmallVectorImpl<Polyhedron> &result);
+                const ProjectionLimits &limits, llvm::SmallVectorImpl<Polyhedron> &result);
 
 } // namespace lacuna

@@ -17,19 +17,17 @@ using llvm::SmallVectorImpl;
 
 namespace {
 
-/// More rows than this are worth a search for redundant ones between two eliminations.
-constexpr unsigned rowsWorthPruning = 24;
-/// More rows than this are given up for a superset: the longest go.
-constexpr unsigned maxRows = 32;
-/// More pieces than this are given up for a superset.
-constexpr unsigned maxPieces = 12;
-/// More divisions of parameters than this are given up for what follows without them.
-constexpr unsigned maxDivisions = 32;
-
+/// When there are more rows than at the beginning, more than this are worth a search for redundant
+/// ones between two eliminations.
+constexpr size_t rowsWorthPruning = 24;
+/// More rows than this and than at the beginning are given up for a superset: the longest go.
+constexpr size_t maxRows = 32;
 class Projector {
 public:
-  Projector(Columns &columns, const BitVector &unknowns, SmallVectorImpl<Polyhedron> &result)
-      : columns(columns), unknowns(unknowns), result(result), firstColumns(columns.size()) {}
+  Projector(Columns &columns, const BitVector &unknowns, size_t rows,
+            const ProjectionLimits &limits, SmallVectorImpl<Polyhedron> &result)
+      : columns(columns), unknowns(unknowns), limits(limits), result(result), firstRows(rows),
+        firstColumns(columns.size()) {}
 
   void run(Polyhedron polyhedron);
   bool isExact() const { return exact; }
@@ -67,8 +65,9 @@ private:
 
   Columns &columns;
   const BitVector &unknowns;
+  const ProjectionLimits &limits;
   SmallVectorImpl<Polyhedron> &result;
-  unsigned firstColumns;
+  size_t firstRows, firstColumns;
   bool exact = true;
   unsigned pieces = 1;
 };
@@ -216,7 +215,7 @@ void Projector::combine(const Row &lower, const Row &upper, unsigned column,
   Row below = lower, above = upper;
   below.set(column, Integer(0));
   above.set(column, Integer(0));
-  if (columns.size() > firstColumns + maxDivisions) {
+  if (columns.size() > firstColumns + limits.divisions) {
     exact = false;
     return;
   }
@@ -267,12 +266,12 @@ void Projector::split(const Polyhedron &polyhedron, unsigned column) {
       reach = std::max(reach, floorDiv(a * b - a - b, b));
     }
     total += reach + 1;
-    if (total > maxPieces)
+    if (total > limits.pieces)
       break;
     if (reach >= 0)
       splinters.push_back({&lower, int64_t(reach)});
   }
-  if (Integer(pieces) + total > maxPieces) {
+  if (Integer(pieces) + total > limits.pieces) {
     exact = false;
     run(eliminate(polyhedron, column, /*darkShadow=*/false));
     return;
@@ -291,24 +290,36 @@ void Projector::split(const Polyhedron &polyhedron, unsigned column) {
 /// Drops what is redundant, and then what is too much; false when nothing is left to cover.
 bool Projector::prune(Polyhedron &polyhedron) {
   SmallVectorImpl<Row> &rows = polyhedron.inequalities;
+  auto keepShortest = [&](size_t limit) {
+    if (rows.size() <= limit)
+      return;
+    exact = false;
+    SmallVector<std::pair<unsigned, unsigned>> order;
+    for (auto [index, row] : llvm::enumerate(rows))
+      order.push_back({row.countTerms(), index});
+    llvm::sort(order);
+    SmallVector<Row> kept;
+    for (auto [terms, index] : ArrayRef(order).take_front(limit))
+      kept.push_back(rows[index]);
+    rows.assign(kept.begin(), kept.end());
+  };
+  // The search takes cubic time.
+  keepShortest(4 * std::max(maxRows, firstRows));
   if (isEmpty(columns, rows))
     return false;
   dropRedundant(columns, rows, {}, BitVector(columns.size()));
-  if (rows.size() > maxRows) {
-    exact = false;
-    // dropRedundant leaves the longest rows first.
-    rows.erase(rows.begin(), rows.end() - maxRows);
-  }
+  keepShortest(std::max(maxRows, firstRows + 4));
   return true;
 }
 
 void Projector::run(Polyhedron polyhedron) {
   while (true) {
-    if (!tidy(polyhedron))
+    if (columns.isExhausted() || !tidy(polyhedron))
       return;
     if (solveEquality(polyhedron))
       continue;
-    if (polyhedron.inequalities.size() > rowsWorthPruning && !prune(polyhedron))
+    if (polyhedron.inequalities.size() > std::max(rowsWorthPruning, firstRows) &&
+        !prune(polyhedron))
       return;
     std::optional<Choice> choice = choose(polyhedron);
     if (!choice)
@@ -328,8 +339,9 @@ void Projector::run(Polyhedron polyhedron) {
 } // namespace
 
 bool lacuna::projectOut(Columns &columns, const BitVector &unknowns, Polyhedron polyhedron,
-                        SmallVectorImpl<Polyhedron> &result) {
-  Projector projector(columns, unknowns, result);
+                        const ProjectionLimits &limits, SmallVectorImpl<Polyhedron> &result) {
+  size_t rows = polyhedron.inequalities.size() + polyhedron.equalities.size();
+  Projector projector(columns, unknowns, rows, limits, result);
   projector.run(std::move(polyhedron));
   return projector.isExact();
 }

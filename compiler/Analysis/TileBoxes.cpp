@@ -80,8 +80,8 @@ private:
 /// More implied rows than this do not shorten an outer loop enough to be worth their evaluation.
 static constexpr unsigned maxShadowRows = 24;
 
-/// The rows without `column`, and the shortest of those that pairs of the others imply: an outer loop
-/// may run too long, but what is said about it alone must stay.
+/// The rows without `column`, and the shortest of those that pairs of the others imply: an outer
+/// loop may run too long, but what is said about it alone must stay.
 static SmallVector<Row> shadow(ArrayRef<Row> rows, unsigned column) {
   SmallVector<Row> implied, result;
   for (const Row &lower : rows) {

@@ -33,7 +33,16 @@ void RegionAlgebra::subtract(const Polyhedron &minuend, const Polyhedron &subtra
   LinearSystem system = systemOf(minuend, {subtrahend.inequalities});
   std::vector<Polyhedron> parts;
   Polyhedron rest = minuend;
-  for (const Row &row : subtrahend.inequalities) {
+  // Lower bounds first: what lies before the subtrahend is then visited before what lies after it.
+  auto isUpper = [&](const Row &row) {
+    return llvm::any_of(keys.set_bits(), [&](unsigned key) { return row.at(key) < 0; });
+  };
+  SmallVector<Row> rows;
+  for (bool upper : {false, true})
+    for (const Row &row : subtrahend.inequalities)
+      if (isUpper(row) == upper)
+        rows.push_back(row);
+  for (const Row &row : rows) {
     Row violated = row * -1 - 1;
     if (system.isEmptyWith(violated))
       continue;
@@ -56,6 +65,8 @@ bool RegionAlgebra::isInside(const Polyhedron &inner, const Polyhedron &outer) c
 std::vector<Polyhedron> RegionAlgebra::simplify(ArrayRef<Polyhedron> pieces) const {
   std::vector<Polyhedron> result;
   for (Polyhedron piece : pieces) {
+    if (columns.isExhausted())
+      break;
     if (!normalize(piece.inequalities) || isEmptyHere(piece.inequalities))
       continue;
     dropRedundant(columns, piece.inequalities, context, keys);
@@ -64,7 +75,20 @@ std::vector<Polyhedron> RegionAlgebra::simplify(ArrayRef<Polyhedron> pieces) con
     llvm::erase_if(result, [&](const Polyhedron &other) { return isInside(other, piece); });
     result.push_back(std::move(piece));
   }
-  return result;
+  // Those that exist under fewer conditions first: the others then lose less to them.
+  SmallVector<std::tuple<unsigned, unsigned, unsigned>> order;
+  for (auto [index, piece] : llvm::enumerate(result))
+    order.push_back({countGuards(piece), piece.inequalities.size(), index});
+  llvm::sort(order);
+  std::vector<Polyhedron> sorted;
+  for (auto [guards, rows, index] : order)
+    sorted.push_back(std::move(result[index]));
+  return sorted;
+}
+
+unsigned RegionAlgebra::countGuards(const Polyhedron &polyhedron) const {
+  return llvm::count_if(polyhedron.inequalities,
+                        [&](const Row &row) { return !columns.dependsOn(row, keys); });
 }
 
 Polyhedron RegionAlgebra::within(const Polyhedron &polyhedron, const Polyhedron &outer) const {
@@ -91,6 +115,8 @@ Polyhedron RegionAlgebra::hull(ArrayRef<Polyhedron> pieces) const {
     }
   }
   for (const Polyhedron &piece : pieces) {
+    if (columns.isExhausted())
+      break;
     LinearSystem system = systemOf(piece, {candidates});
     llvm::erase_if(candidates, [&](const Row &row) { return !system.implies(row); });
   }
@@ -118,7 +144,7 @@ std::vector<TileRegion> RegionAlgebra::without(ArrayRef<TileRegion> regions,
       for (const Polyhedron &part : parts)
         subtract(part, hole, next);
       parts = std::move(next);
-      if (parts.size() > maxParts)
+      if (parts.size() > maxParts || columns.isExhausted())
         break;
     }
     if (parts.size() <= maxParts) {
@@ -142,6 +168,8 @@ std::vector<TileRegion> RegionAlgebra::makeDisjoint(ArrayRef<Polyhedron> pieces,
   std::vector<TileRegion> result;
   for (auto [index, piece] : llvm::enumerate(pieces)) {
     llvm::append_range(result, without(TileRegion{piece, {}, {}}, pieces.take_front(index)));
+    if (columns.isExhausted())
+      break;
     if (result.size() > limit)
       return {cover(pieces)};
   }

@@ -41,6 +41,8 @@ private:
   /// `polyhedron` where rows of `mentioned` may be asked about.
   LinearSystem systemOf(const Polyhedron &polyhedron,
                         llvm::ArrayRef<llvm::ArrayRef<Row>> mentioned) const;
+  /// Constraints without key tiles.
+  unsigned countGuards(const Polyhedron &polyhedron) const;
   bool isInside(const Polyhedron &inner, const Polyhedron &outer) const;
   /// The constraints that all `pieces` fulfil, out of those that they have.
   Polyhedron hull(llvm::ArrayRef<Polyhedron> pieces) const;
