@@ -2,6 +2,7 @@
 #include "compiler/Driver/InitDialects.h"
 
 #include "dialects/Attn/Attn.h"
+#include "dialects/Hopper/Hopper.h"
 #include "dialects/Sparsity/Sparsity.h"
 #include "dialects/Tile/Tile.h"
 
@@ -19,7 +20,8 @@ namespace lacuna {
 
 mlir::DialectRegistry lacunaDialects() {
   mlir::DialectRegistry registry;
-  registry.insert<attn::AttnDialect, sparsity::SparsityDialect, tile::TileDialect>();
+  registry.insert<attn::AttnDialect, hopper::HopperDialect, sparsity::SparsityDialect,
+                  tile::TileDialect>();
   registry
       .insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
               mlir::LLVM::LLVMDialect, mlir::math::MathDialect, mlir::memref::MemRefDialect,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/Attn/Attn.h"
+#include "dialects/Hopper/Hopper.h"
 #include "dialects/Tile/Tile.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -201,4 +201,66 @@ def AttnToMapPass : Pass<"lacuna-attn-to-map", "::mlir::ModuleOp"> {
   let dependentDialects = ["::lacuna::tile::TileDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def TileToHopperPass : Pass<"lacuna-tile-to-hopper"> {
+  let summary = "split an attention program into a producer's walk and consumers' element functions";
+  let description = [{
+    On Hopper one thread feeds the copy engine and whole warpgroups do the
+    arithmetic. The loops over key tiles go to the producer; what each tile
+    needs beyond the product (score function, mask) becomes an element function,
+    one per distinct combination, chosen by the tile's kind.
+
+    Requires: masks as predicates (`lacuna-expand-masks`), loops with bounds
+    (`lacuna-expand-footprints`), f16 or bf16 inputs, head dimensions of 32 to
+    256 in steps of 8, one segment, at most three axes. Leaves: kernels of scalars
+    and one `hopper.attend`, whose pipeline is still open (`lacuna-plan-hopper`).
+
+    ```mlir
+    %r:3 = scf.for %j = %lo to %hi step %one iter_args(...) {
+      %k = tile.load ...   %v = tile.load ...
+      %s = tile.dot %q, %k ...
+      %t = tile.mask %s ... where { predicate }
+      %n:3 = tile.softmax_step %t, %v into ...
+    }
+    %o, %l = tile.finish %r#0, %r#1, %r#2
+    // becomes
+    hopper.attend %q ... walk {
+      scf.for %j = %lo to %hi step %one { hopper.tile kind 0 ... at (%j) ... }
+    } elements {
+    ^bb0(%s: f32, %i: index, %j: index):
+      hopper.yield (predicate ? %s : -inf)
+    }
+    ```
+  }];
+  let dependentDialects = ["::lacuna::hopper::HopperDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect"];
+}
+
+def PlanHopperPass : Pass<"lacuna-plan-hopper"> {
+  let summary = "choose warpgroups, ring depths and registers of a Hopper pipeline";
+  let description = [{
+    One consumer warpgroup per 64 query rows. Registers: the producer needs about
+    32 and the rest of the 65,536 goes to the consumers, in steps of 8. Shared
+    memory (227 KiB) is filled in the order of what each step is worth: two
+    stages of keys and values, without which nothing overlaps; a second query
+    slot, which hides the prologue of the next work item and lets the output
+    leave while it starts; then deeper rings, up to four stages. Ping-pong pays
+    where the exponentials take as long as the products (channels <= 64 with
+    three warpgroups, and 256 channels); elsewhere overlap inside a warpgroup
+    is enough. Options override each choice; what does not fit is an error.
+
+    Requires: `hopper.attend` ops. Leaves: every choice written on them.
+
+    ```mlir
+    hopper.attend %q ... {value_dim = 128}
+    // becomes
+    hopper.attend %q ... {value_dim = 128, consumers = 2, stages = 2, query_slots = 2,
+                          producer_registers = 40, consumer_registers = 232}
+    ```
+  }];
+  let options = [
+    Option<"stages", "stages", "int64_t", "0", "depth of the rings of keys and values; 0 chooses">,
+    Option<"querySlots", "query-slots", "int64_t", "0", "query tiles in shared memory; 0 chooses">
+  ];
+}
+
 #endif

@@ -174,6 +174,12 @@ template <class C> struct Consumer {
   /// First of this thread's two rows, within the tile.
   __device__ int row() const { return group * 64 + warp() * 16 + lane() / 4; }
 
+  /// Before the first item.
+  __device__ void begin() {
+    // Gives the first turn to the first group.
+    if (C::pingPong && group == C::consumers - 1)
+      namedBarrierArrive(1, 256);
+  }
   /// The next work item, negative at the end.
   __device__ int next() {
     barrierWait(shared.itemFull(item.slot), item.lap);

@@ -58,8 +58,10 @@ struct HostProgram {
 struct Requirement {
   /// Host value that must not be 0.
   unsigned value = 0;
-  /// What is required, as one sentence in lower case.
+  /// What is required, as one sentence in lower case; `{0}` stands for the first of `values`.
   std::string message;
+  /// Host values that the message shows.
+  std::vector<unsigned> values;
 };
 
 /// One 8-byte field of the kernel's argument struct.

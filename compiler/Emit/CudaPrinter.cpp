@@ -1,0 +1,753 @@
+//===- CudaPrinter.cpp - hopper kernels as CUDA C++ and manifests ---------===//
+#include "compiler/Emit/CudaPrinter.h"
+
+#include "compiler/Emit/HostProgramBuilder.h"
+#include "compiler/Emit/MatrixInstructions.h"
+#include "compiler/Emit/ScalarPrinter.h"
+#include "lib/Device/DeviceLibrary.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace lacuna;
+using llvm::formatv;
+
+/// Bytes of keys and values that heads running together may keep in L2.
+static constexpr int64_t sectionBytes = int64_t{32} << 20;
+
+static ElementType elementType(Type type) {
+  if (type.isF16())
+    return ElementType::F16;
+  if (type.isBF16())
+    return ElementType::BF16;
+  if (type.isF32())
+    return ElementType::F32;
+  if (type.isF64())
+    return ElementType::F64;
+  if (type.isInteger(8))
+    return ElementType::I8;
+  if (type.isInteger(32))
+    return ElementType::I32;
+  return ElementType::I64;
+}
+
+namespace {
+class KernelPrinter {
+public:
+  explicit KernelPrinter(tile::KernelOp kernel) : kernel(kernel), host(code.manifest.host) {}
+  FailureOr<KernelCode> print();
+
+private:
+  LogicalResult findAttend();
+  LogicalResult buildPlan();
+  LogicalResult buildMaps();
+  LogicalResult addMap(StringRef name, Value tensor, ValueRange sizes, ArrayRef<int64_t> box);
+  std::string field(StringRef name, ArgumentField field);
+  std::string hostField(StringRef name, unsigned value) {
+    return field(name, {ArgumentField::Kind::Integer, value});
+  }
+  ScalarSources sources();
+  std::string readElement(unsigned input, ArrayRef<std::string> indices);
+  void bindGrid(ScalarPrinter &printer);
+
+  void addLimits();
+  void writePreamble(CodeWriter &out, StringRef item);
+  void writeItem(CodeWriter &out);
+  LogicalResult writeProducer(CodeWriter &out);
+  LogicalResult writeConsumer(CodeWriter &out);
+  LogicalResult writeElements(CodeWriter &out, ScalarPrinter &scalars);
+  LogicalResult writeFinish(CodeWriter &out, ScalarPrinter &scalars);
+
+  tile::KernelOp kernel;
+  hopper::AttendOp attend;
+  hopper::TileOp firstTile;
+  KernelCode code;
+  HostProgramBuilder host;
+  SmallVector<std::pair<std::string, ArgumentField>> fields;
+  SmallVector<std::string> mapNames;
+};
+} // namespace
+
+/// "a, b, c".
+static std::string join(ArrayRef<std::string> parts) { return llvm::join(parts, ", "); }
+
+/// The argument number of a block argument.
+static unsigned inputOf(Value value) { return cast<BlockArgument>(value).getArgNumber(); }
+
+/// A box of `rows` elements at the end of `box`: whole inner axes and a part of one more.
+static SmallVector<int64_t> trailingBox(ArrayRef<int64_t> box, int64_t rows) {
+  SmallVector<int64_t> result(box.size(), 1);
+  for (size_t axis = box.size(); axis-- > 0 && rows > 1;) {
+    result[axis] = std::min(box[axis], rows);
+    rows /= result[axis];
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The manifest
+//===----------------------------------------------------------------------===//
+
+LogicalResult KernelPrinter::findAttend() {
+  for (Operation &op : kernel.getBody().front())
+    if (auto found = dyn_cast<hopper::AttendOp>(op)) {
+      if (attend)
+        return found.emitOpError("expected one attention per kernel");
+      attend = found;
+    }
+  if (!attend)
+    return kernel.emitOpError("expected an attention kernel; merging and classifying kernels have "
+                              "no CUDA form yet");
+  if (!attend.getConsumers())
+    return attend.emitOpError("expected a planned pipeline (lacuna-plan-hopper)");
+  attend.getWalk().walk([&](hopper::TileOp tile) {
+    if (!firstTile)
+      firstTile = tile;
+  });
+  if (!firstTile)
+    return attend.emitOpError("expected the walk to name at least one tile");
+  return success();
+}
+
+std::string KernelPrinter::field(StringRef name, ArgumentField field) {
+  for (auto &[known, existing] : fields)
+    if (known == name)
+      return "args." + known;
+  fields.emplace_back(name.str(), field);
+  return ("args." + name).str();
+}
+
+LogicalResult KernelPrinter::buildPlan() {
+  KernelManifest &manifest = code.manifest;
+  manifest.symbol = kernel.getSymName().str();
+  manifest.inputs = kernel.getInputs();
+  manifest.threads = 128 * (*attend.getConsumers() + 1);
+  manifest.blocksPerMultiprocessor = 1;
+  Block &plan = kernel.getPlan().front();
+  auto hostValue = [&](Value value, Operation *at) -> FailureOr<unsigned> {
+    if (std::optional<unsigned> result = host.value(value))
+      return *result;
+    at->emitOpError("expected values that the host can compute from sizes and scalars");
+    return failure();
+  };
+  for (auto require : plan.getOps<tile::RequireOp>()) {
+    FailureOr<unsigned> condition = hostValue(require.getCondition(), require);
+    if (failed(condition))
+      return failure();
+    Requirement requirement{*condition, require.getMessage().str(), {}};
+    for (Value value : require.getValues()) {
+      FailureOr<unsigned> shown = hostValue(value, require);
+      if (failed(shown))
+        return failure();
+      requirement.values.push_back(*shown);
+    }
+    manifest.requirements.push_back(std::move(requirement));
+  }
+  auto terminator = cast<tile::PlanOp>(plan.getTerminator());
+  for (Value extent : terminator.getGrid()) {
+    FailureOr<unsigned> value = hostValue(extent, terminator);
+    if (failed(value))
+      return failure();
+    manifest.grid.push_back(*value);
+  }
+  size_t next = 0;
+  for (BlockArgument output : kernel.getOutputArguments()) {
+    auto type = cast<MemRefType>(output.getType());
+    KernelManifest::Output &shape = manifest.outputs.emplace_back();
+    shape.type = elementType(type.getElementType());
+    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+      FailureOr<unsigned> value = hostValue(terminator.getShapes()[next++], terminator);
+      if (failed(value))
+        return failure();
+      shape.extents.push_back(*value);
+    }
+  }
+  return success();
+}
+
+/// Adds the map of `tensor` seen as (channels, grid axes from the innermost, head, batch); with
+/// three grid axes head and batch are one axis.
+LogicalResult KernelPrinter::addMap(StringRef name, Value tensor, ValueRange sizes,
+                                    ArrayRef<int64_t> box) {
+  using HostOp = HostInstruction::Op;
+  KernelManifest &manifest = code.manifest;
+  unsigned argument = inputOf(tensor);
+  bool isOutput = argument >= manifest.inputs;
+  unsigned one = host.constant(1);
+  auto extent = [&](unsigned axis) {
+    return isOutput ? manifest.outputs[argument - manifest.inputs].extents[axis]
+                    : host.extent(argument, axis);
+  };
+  auto stride = [&](unsigned axis) {
+    if (!isOutput)
+      return host.stride(argument, axis);
+    unsigned result = one;
+    for (unsigned inner = axis + 1; inner < 4; ++inner)
+      result = host.add(HostOp::Mul, result, extent(inner));
+    return result;
+  };
+  TensorMapRecipe recipe;
+  recipe.tensor = argument;
+  recipe.swizzle = TensorMapRecipe::Swizzle::Bytes128;
+  recipe.axes.push_back({extent(3), one, 64});
+  unsigned tokenStride = stride(2);
+  for (size_t axis = sizes.size(); axis-- > 0;) {
+    std::optional<unsigned> size = host.value(sizes[axis]);
+    if (!size)
+      return attend.emitOpError("expected grid sizes that the host can compute");
+    // A map needs positive extents; an empty axis is never walked.
+    recipe.axes.push_back(
+        {host.add(HostOp::Max, *size, one), tokenStride, static_cast<unsigned>(box[axis])});
+    tokenStride = host.add(HostOp::Mul, tokenStride, *size);
+  }
+  if (sizes.size() < 3) {
+    recipe.axes.push_back({host.add(HostOp::Max, extent(1), one), stride(1), 1});
+    recipe.axes.push_back({host.add(HostOp::Max, extent(0), one), stride(0), 1});
+  } else {
+    unsigned whole = host.add(HostOp::Mul, extent(0), extent(1));
+    recipe.axes.push_back({host.add(HostOp::Max, whole, one), stride(1), 1});
+    unsigned folded =
+        host.add(HostOp::Equal, stride(0), host.add(HostOp::Mul, stride(1), extent(1)));
+    unsigned single = host.add(HostOp::LessEqual, extent(0), one);
+    manifest.requirements.push_back(
+        {host.add(HostOp::Or, folded, single),
+         name.str() + ": expected a batch stride of heads times the head stride for grids of three "
+                      "axes, got {0}",
+         {stride(0)}});
+  }
+  manifest.maps.push_back(std::move(recipe));
+  mapNames.push_back((name + "Map").str());
+  return success();
+}
+
+LogicalResult KernelPrinter::buildMaps() {
+  SmallVector<int64_t> storeBox = trailingBox(attend.getQueryBox(), 16);
+  return failure(
+      failed(addMap("query", attend.getQuery(), attend.getSizes(), attend.getQueryBox())) ||
+      failed(addMap("key", firstTile.getKey(), firstTile.getSizes(), attend.getKeyBox())) ||
+      failed(addMap("value", firstTile.getValue(), firstTile.getSizes(), attend.getKeyBox())) ||
+      failed(addMap("output", attend.getOutput(), attend.getSizes(), storeBox)));
+}
+
+/// What the printed index arithmetic relies on.
+void KernelPrinter::addLimits() {
+  using HostOp = HostInstruction::Op;
+  auto require = [&](unsigned value, int64_t limit, StringRef what) {
+    code.manifest.requirements.push_back(
+        {host.add(HostOp::LessEqual, value, host.constant(limit)),
+         formatv("expected {0} of at most {1}, got {{0}", what, limit).str() + "",
+         {value}});
+  };
+  for (Value tensor : {attend.getQuery(), firstTile.getKey()})
+    require(host.extent(inputOf(tensor), 2), ScalarPrinter::limit, "a sequence length");
+  require(host.product(code.manifest.grid), INT32_MAX, "a number of query tiles times heads");
+}
+
+//===----------------------------------------------------------------------===//
+// Scalars
+//===----------------------------------------------------------------------===//
+
+std::string KernelPrinter::readElement(unsigned input, ArrayRef<std::string> indices) {
+  auto type = cast<RankedTensorType>(kernel.getBody().getArgument(input).getType());
+  std::string pointer =
+      field(formatv("input{0}", input).str(), {ArgumentField::Kind::Pointer, input});
+  SmallVector<std::string> terms;
+  for (auto [axis, index] : llvm::enumerate(indices)) {
+    std::string extent =
+        hostField(formatv("extent{0}_{1}", input, axis).str(), host.extent(input, axis));
+    std::string stride =
+        hostField(formatv("stride{0}_{1}", input, axis).str(), host.stride(input, axis));
+    terms.push_back("inside(" + index + ", " + extent + ") * " + stride);
+  }
+  std::string offset = terms.empty() ? "0" : llvm::join(terms, " + ");
+  Type element = type.getElementType();
+  if (element.isBF16())
+    return "readBf16(" + pointer + ", " + offset + ")";
+  if (element.isF16())
+    return "readF16(" + pointer + ", " + offset + ")";
+  StringRef name = element.isF32()         ? "float"
+                   : element.isF64()       ? "double"
+                   : element.isInteger(8)  ? "signed char"
+                   : element.isInteger(32) ? "int"
+                                           : "i64";
+  return ("readElement<" + name + ">(" + pointer + ", " + offset + ")").str();
+}
+
+ScalarSources KernelPrinter::sources() {
+  ScalarSources result;
+  result.extent = [this](unsigned input, unsigned axis) {
+    return "static_cast<int>(" +
+           hostField(formatv("extent{0}_{1}", input, axis).str(), host.extent(input, axis)) + ")";
+  };
+  result.scalar = [this](unsigned input) -> std::string {
+    Type type = kernel.getBody().getArgument(input).getType();
+    if (isa<FloatType>(type))
+      return "static_cast<float>(" +
+             field(formatv("input{0}", input).str(), {ArgumentField::Kind::Float, input}) + ")";
+    // Saturated, so that index arithmetic stays inside int; a wider window changes nothing.
+    using HostOp = HostInstruction::Op;
+    unsigned value =
+        host.add(HostOp::Max, host.scalar(input), host.constant(-ScalarPrinter::limit));
+    value = host.add(HostOp::Min, value, host.constant(ScalarPrinter::limit));
+    return "static_cast<int>(" + hostField(formatv("input{0}", input).str(), value) + ")";
+  };
+  result.element = [this](unsigned input, ArrayRef<std::string> indices) {
+    return readElement(input, indices);
+  };
+  return result;
+}
+
+void KernelPrinter::bindGrid(ScalarPrinter &printer) {
+  auto grid = kernel.getGridArguments();
+  printer.bind(grid[0], "item.batch", 0, ScalarPrinter::limit);
+  printer.bind(grid[1], "item.head", 0, ScalarPrinter::limit);
+  for (size_t axis = 2; axis < grid.size(); ++axis)
+    printer.bind(grid[axis], formatv("item.tile{0}", axis - 2).str(), 0, ScalarPrinter::limit);
+}
+
+//===----------------------------------------------------------------------===//
+// Text
+//===----------------------------------------------------------------------===//
+
+/// Which batch, head and query tile a work item is. Heads that share an L2 section run together,
+/// and inside a section the last query tiles, which see the most keys under causality, come first.
+void KernelPrinter::writeItem(CodeWriter &out) {
+  using HostOp = HostInstruction::Op;
+  KernelManifest &manifest = code.manifest;
+  size_t axes = manifest.grid.size() - 2;
+  ArrayRef<unsigned> tileExtents = ArrayRef<unsigned>(manifest.grid).drop_front(2);
+  unsigned key = inputOf(firstTile.getKey()), value = inputOf(firstTile.getValue());
+  unsigned rowBytes = host.add(HostOp::Mul, host.constant(2),
+                               host.add(HostOp::Add, host.extent(key, 3), host.extent(value, 3)));
+  unsigned headBytes =
+      host.add(HostOp::Max, host.add(HostOp::Mul, rowBytes, host.extent(key, 2)), host.constant(1));
+  unsigned one = host.constant(1);
+  unsigned fitting = host.add(
+      HostOp::Max, host.add(HostOp::FloorDiv, host.constant(sectionBytes), headBytes), one);
+  unsigned keyHeads = host.add(HostOp::Max, host.extent(key, 1), one);
+  unsigned group =
+      host.add(HostOp::Max, host.add(HostOp::FloorDiv, manifest.grid[1], keyHeads), one);
+  unsigned heads = host.add(HostOp::Mul, manifest.grid[0], manifest.grid[1]);
+  unsigned section = host.add(HostOp::Min, host.add(HostOp::Mul, fitting, group),
+                              host.add(HostOp::Max, heads, one));
+  std::string heads_ = hostField("heads", manifest.grid[1]);
+  std::string allHeads = hostField("batchTimesHeads", heads);
+  std::string section_ = hostField("sectionHeads", section);
+  std::string tiles = hostField("queryTiles", host.product(tileExtents));
+  hostField("items", host.product(manifest.grid));
+
+  out.line("/// One query tile of one head.");
+  out.open("struct Item {");
+  out.line("int batch, head;");
+  for (size_t axis = 0; axis < axes; ++axis)
+    out.line(formatv("int tile{0};", axis));
+  out.close("};");
+  out.blank();
+  out.open("__device__ __forceinline__ Item locate(const Arguments &args, i64 id) {");
+  out.line("const i64 perSection = " + section_ + " * " + tiles + ";");
+  out.line("const i64 section = id / perSection, rest = id - section * perSection;");
+  out.line("const i64 heads = min(" + section_ + ", " + allHeads + " - section * " + section_ +
+           ");");
+  out.line("const i64 fromLast = rest / heads;");
+  out.line("const i64 head = section * " + section_ + " + rest - fromLast * heads;");
+  out.line("i64 tile = " + tiles + " - 1 - fromLast;");
+  out.line("Item item;");
+  out.line("item.batch = static_cast<int>(head / " + heads_ + ");");
+  out.line("item.head = static_cast<int>(head - item.batch * " + heads_ + ");");
+  for (size_t axis = axes; axis-- > 1;) {
+    std::string extent = hostField(formatv("queryTiles{0}", axis).str(), tileExtents[axis]);
+    out.line(formatv("item.tile{0} = static_cast<int>(tile % {1});", axis, extent));
+    out.line("tile /= " + extent + ";");
+  }
+  out.line("item.tile0 = static_cast<int>(tile);");
+  out.line("return item;");
+  out.close();
+}
+
+/// The coordinates of one copy: panel, grid axes from the innermost, head and batch.
+static std::string copyCoordinates(ArrayRef<std::string> at, StringRef head, StringRef batch,
+                                   StringRef heads) {
+  SmallVector<std::string> parts{"64 * panel"};
+  for (const std::string &coordinate : llvm::reverse(at))
+    parts.push_back(coordinate);
+  if (at.size() < 3) {
+    parts.push_back(head.str());
+    parts.push_back(batch.str());
+  } else {
+    parts.push_back((batch + " * " + heads + " + " + head).str());
+  }
+  return join(parts);
+}
+
+LogicalResult KernelPrinter::writeProducer(CodeWriter &out) {
+  ScalarPrinter scalars(out, sources());
+  bindGrid(scalars);
+  SmallVector<Value> roots{attend.getBatch(), attend.getHead()};
+  llvm::append_range(roots, attend.getAt());
+  attend.getWalk().walk([&](Operation *op) { llvm::append_range(roots, op->getOperands()); });
+  if (failed(scalars.printNeeded(kernel.getBody().front(), roots)))
+    return failure();
+
+  // The producer of a kernel with several segments would need one copy per key tensor.
+  WalkResult same = attend.getWalk().walk([&](hopper::TileOp tile) {
+    if (tile.getKey() == firstTile.getKey() && tile.getValue() == firstTile.getValue() &&
+        tile.getHead() == firstTile.getHead() && tile.getBatch() == firstTile.getBatch())
+      return WalkResult::advance();
+    tile.emitOpError("expected all tiles of a kernel to come from one key and value head");
+    return WalkResult::interrupt();
+  });
+  if (same.wasInterrupted())
+    return failure();
+  auto keyHeads = [&] {
+    unsigned key = inputOf(firstTile.getKey());
+    return "static_cast<int>(" + hostField(formatv("extent{0}_1", key).str(), host.extent(key, 1)) +
+           ")";
+  };
+  SmallVector<std::string> names{"a0", "a1", "a2"};
+  ArrayRef<std::string> keyAt = ArrayRef<std::string>(names).take_front(attend.getKeyBox().size());
+  std::string keyCoordinates = copyCoordinates(keyAt, scalars.use(firstTile.getHead()),
+                                               scalars.use(firstTile.getBatch()), keyHeads());
+  for (auto [name, map, panels] : {std::tuple{"copyKeys", "keyMap", "queryPanels"},
+                                   {"copyValues", "valueMap", "valuePanels"}}) {
+    out.open(formatv("auto {0} = [&](u32 target, u32 barrier, int a0, int a1, int a2) {{", name));
+    out.line(formatv("for (int panel = 0; panel < Shared<Config>::{0}; ++panel)", panels));
+    out.line(formatv("  copyIn(target + panel * Shared<Config>::keyPanelBytes, {0}, barrier, "
+                     "evictLast, {1});",
+                     map, keyCoordinates));
+    out.close("};");
+  }
+  SmallVector<std::string> queryAt;
+  for (Value coordinate : attend.getAt())
+    queryAt.push_back(scalars.use(coordinate));
+  out.open("producer.query([&](u32 target, u32 barrier) {");
+  out.line("for (int panel = 0; panel < Shared<Config>::queryPanels; ++panel)");
+  out.line("  copyIn(target + panel * Shared<Config>::queryPanelBytes, queryMap, barrier, "
+           "evictFirst, " +
+           copyCoordinates(queryAt, scalars.use(attend.getHead()), scalars.use(attend.getBatch()),
+                           "static_cast<int>(args.heads)") +
+           ");");
+  out.close("});");
+
+  scalars.fallback = [&](Operation &op) -> LogicalResult {
+    auto tile = dyn_cast<hopper::TileOp>(op);
+    if (!tile)
+      return failure();
+    SmallVector<std::string> at;
+    for (Value coordinate : tile.getAt())
+      at.push_back(scalars.use(coordinate));
+    at.resize(3, "0");
+    out.line(formatv("producer.tile(/*kind=*/{0}, {1}, copyKeys, copyValues);", tile.getKind(),
+                     join(at)));
+    return success();
+  };
+  for (Operation &op : attend.getWalk().front())
+    if (failed(scalars.print(op)))
+      return failure();
+  out.line("producer.end(copyValues);");
+  return success();
+}
+
+/// One coordinate of an element of a box that starts at `origin`. The element's number is `high`,
+/// or `high + low` with `high` a multiple of 8 and `low` less than 8 (the innermost extent is then
+/// a multiple of 8 as well, so that `low` never carries).
+static std::string boxCoordinate(StringRef origin, StringRef high, StringRef low,
+                                 ArrayRef<int64_t> box, size_t axis) {
+  int64_t stride = 1;
+  for (size_t inner = axis + 1; inner < box.size(); ++inner)
+    stride *= box[inner];
+  std::string text = (origin + " + ").str();
+  if (box.size() == 1)
+    text += high.str();
+  else
+    text += formatv("{0} / {1} % {2}", high, stride, box[axis]).str();
+  if (axis + 1 == box.size() && !low.empty())
+    text += (" + " + low).str();
+  return text;
+}
+
+LogicalResult KernelPrinter::writeElements(CodeWriter &out, ScalarPrinter &scalars) {
+  bool natural = attend.getNatural();
+  ArrayRef<int64_t> queryBox = attend.getQueryBox(), keyBox = attend.getKeyBox();
+  out.open(
+      "auto elements = [&](int kind, const int (&at)[3], float (&scores)[Config::keys / 2]) {");
+  if (natural) {
+    out.line("#pragma unroll");
+    out.line("for (int i = 0; i < Config::keys / 2; ++i)");
+    out.line("  scores[i] *= " + floatText(attend.getScale().convertToDouble()) + ";");
+  }
+  for (auto [kind, region] : llvm::enumerate(attend.getElements())) {
+    if (region.empty())
+      continue;
+    out.open(formatv("if (kind == {0}) {{", kind));
+    out.line("#pragma unroll");
+    out.open("for (int i = 0; i < Config::keys / 2; ++i) {");
+    out.line("const int row = consumer.row() + i / 2 % 2 * 8;");
+    out.line("const int low = consumer.lane() % 4 * 2 + i % 2;");
+    Block &block = region.front();
+    scalars.bind(block.getArgument(0), "scores[i]");
+    for (size_t axis = 0; axis < queryBox.size(); ++axis) {
+      std::string name = formatv("q{0}", axis).str();
+      out.line("const int " + name + " = " +
+               boxCoordinate(scalars.use(attend.getAt()[axis]), "row", "", queryBox, axis) + ";");
+      scalars.bind(block.getArgument(1 + axis), name, 0, ScalarPrinter::limit + 256);
+    }
+    for (size_t axis = 0; axis < keyBox.size(); ++axis) {
+      std::string name = formatv("k{0}", axis).str();
+      out.line("const int " + name + " = " +
+               boxCoordinate(formatv("at[{0}]", axis).str(), "i / 4 * 8", "low", keyBox, axis) +
+               ";");
+      scalars.bind(block.getArgument(1 + queryBox.size() + axis), name, -ScalarPrinter::limit - 256,
+                   ScalarPrinter::limit + 256);
+    }
+    for (Operation &op : block.without_terminator())
+      if (failed(scalars.print(op)))
+        return failure();
+    out.line("scores[i] = " + scalars.use(block.getTerminator()->getOperand(0)) + ";");
+    out.close();
+    out.close();
+  }
+  out.close("};");
+  return success();
+}
+
+LogicalResult KernelPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars) {
+  ArrayRef<int64_t> queryBox = attend.getQueryBox();
+  auto rowCoordinates = [&] {
+    SmallVector<std::string> at;
+    for (size_t axis = 0; axis < queryBox.size(); ++axis)
+      at.push_back(boxCoordinate(scalars.use(attend.getAt()[axis]), "row", "", queryBox, axis));
+    return at;
+  };
+  out.open("auto copyOutput = [&](u32 source, int row, int panel) {");
+  SmallVector<std::string> at;
+  for (auto [axis, text] : llvm::enumerate(rowCoordinates())) {
+    out.line(formatv("const int q{0} = {1};", axis, text));
+    at.push_back(formatv("q{0}", axis).str());
+  }
+  out.line("copyOut(outputMap, source, " +
+           copyCoordinates(at, scalars.use(attend.getHead()), scalars.use(attend.getBatch()),
+                           "static_cast<int>(args.heads)") +
+           ");");
+  out.close("};");
+  out.open("auto storeLse = [&](int row, float lse) {");
+  if (attend.getLse()) {
+    unsigned output = inputOf(attend.getLse());
+    unsigned queries = code.manifest.outputs[output - code.manifest.inputs].extents[2];
+    std::string inside, token;
+    for (auto [axis, text] : llvm::enumerate(rowCoordinates())) {
+      out.line(formatv("const int q{0} = {1};", axis, text));
+      std::string size = scalars.use(attend.getSizes()[axis]);
+      inside += formatv("{0}q{1} < {2}", axis ? " && " : "", axis, size).str();
+      token = axis ? formatv("({0}) * {1} + q{2}", token, size, axis).str() : "i64(q0)";
+    }
+    std::string pointer = field("lse", {ArgumentField::Kind::Pointer, output});
+    out.line("if (" + inside + ")");
+    out.line(
+        formatv("  static_cast<float *>({0})[(i64({1}) * args.heads + {2}) * {3} + {4}] = lse;",
+                pointer, scalars.use(attend.getBatch()), scalars.use(attend.getHead()),
+                hostField("queries", queries), token));
+  }
+  out.close("};");
+  std::string sink = attend.getSink() ? scalars.use(attend.getSink()) + " * log2e" : "0.f";
+  out.line(formatv("consumer.finish(scale, /*hasSink=*/{0}, {1}, copyOutput, storeLse);",
+                   attend.getSink() ? "true" : "false", sink));
+  return success();
+}
+
+LogicalResult KernelPrinter::writeConsumer(CodeWriter &out) {
+  ScalarPrinter scalars(out, sources());
+  bindGrid(scalars);
+  SmallVector<Value> roots{attend.getBatch(), attend.getHead()};
+  llvm::append_range(roots, attend.getAt());
+  llvm::append_range(roots, attend.getSizes());
+  if (attend.getSink())
+    roots.push_back(attend.getSink());
+  for (Region &region : attend.getElements())
+    region.walk([&](Operation *op) { llvm::append_range(roots, op->getOperands()); });
+  if (failed(scalars.printNeeded(kernel.getBody().front(), roots)) ||
+      failed(writeElements(out, scalars)))
+    return failure();
+  double scale = attend.getNatural() ? 1.0 : attend.getScale().convertToDouble();
+  out.line("const float scale = " + floatText(scale) + " * log2e;");
+  out.line("consumer.attend(scale, elements);");
+  return writeFinish(out, scalars);
+}
+
+/// Everything before the kernel itself.
+void KernelPrinter::writePreamble(CodeWriter &out, StringRef item) {
+  auto query = cast<RankedTensorType>(attend.getQuery().getType());
+  bool bf16 = query.getElementType().isBF16();
+  out.line(formatv("// {0}: generated by Lacuna for sm_90a.", kernel.getSymName()));
+  out.blank();
+  for (StringRef text : {StringRef(devicePrimitives()), StringRef(deviceScalars())}) {
+    out.append(text);
+    out.blank();
+  }
+  out.append(matrixInstructions(attend.getKeys(), attend.getValueDim(), bf16));
+  out.blank();
+  out.append(deviceAttention());
+  out.blank();
+  out.line("// The pipeline that the planner chose.");
+  out.open("struct Config {");
+  out.line(formatv("using Element = {0};", bf16 ? "Bf16" : "F16"));
+  out.line(formatv("static constexpr int rows = {0}, keys = {1}, headDim = {2}, valueDim = {3};",
+                   attend.getRows(), attend.getKeys(), query.getDimSize(3), attend.getValueDim()));
+  out.line(formatv("static constexpr int consumers = {0}, stages = {1}, querySlots = {2};",
+                   *attend.getConsumers(), *attend.getStages(), *attend.getQuerySlots()));
+  out.line(
+      formatv("static constexpr bool pingPong = {0};", attend.getPingPong() ? "true" : "false"));
+  out.close("};");
+  out.blank();
+  out.open("struct Arguments {");
+  for (auto &[name, field] : fields) {
+    StringRef type = field.kind == ArgumentField::Kind::Pointer       ? "void *"
+                     : field.kind == ArgumentField::Kind::WorkCounter ? "int *"
+                     : field.kind == ArgumentField::Kind::Float       ? "double "
+                                                                      : "i64 ";
+    out.line(type + name + ";");
+  }
+  out.close("};");
+  out.blank();
+  out.append(item);
+  out.blank();
+}
+
+FailureOr<KernelCode> KernelPrinter::print() {
+  if (failed(findAttend()) || failed(buildPlan()) || failed(buildMaps()))
+    return failure();
+
+  // Bodies first: they say which fields the argument struct needs.
+  CodeWriter item, producer(/*depth=*/4), consumer(/*depth=*/3);
+  writeItem(item);
+  std::string counter = field("counter", {ArgumentField::Kind::WorkCounter, 0});
+  if (failed(writeProducer(producer)) || failed(writeConsumer(consumer)))
+    return failure();
+  addLimits();
+
+  CodeWriter out;
+  writePreamble(out, item.str());
+  SmallVector<std::string> parameters;
+  for (const std::string &name : mapNames)
+    parameters.push_back("const __grid_constant__ TensorMap " + name);
+  parameters.push_back("const __grid_constant__ Arguments args");
+  out.line(
+      formatv("extern \"C\" __global__ void __launch_bounds__({0}, 1)", code.manifest.threads));
+  out.open(kernel.getSymName() + "(" + llvm::join(parameters, ",\n    ") + ") {");
+  out.line("extern __shared__ __align__(1024) unsigned char memory[];");
+  out.line("Shared<Config> shared{sharedAddress(memory), memory};");
+  out.line("shared.initialize();");
+  out.blank();
+  out.open("if (threadIdx.x < 128) {");
+  out.line(formatv("registersDown<{0}>();", *attend.getProducerRegisters()));
+  out.open("if (threadIdx.x == 0) {");
+  out.line("Producer<Config> producer{shared};");
+  out.open("for (i64 id = blockIdx.x;; id = i64(atomicAdd(" + counter + ", 1)) + gridDim.x) {");
+  out.line("producer.publish(id < args.items ? static_cast<int>(id) : -1);");
+  out.line("if (id >= args.items)");
+  out.line("  break;");
+  out.line("const Item item = locate(args, id);");
+  out.append(producer.str());
+  out.close();
+  out.close();
+  out.close("} else {");
+  out.reopen();
+  out.line(formatv("registersUp<{0}>();", *attend.getConsumerRegisters()));
+  out.line("Consumer<Config> consumer(shared, threadIdx.x / 128 - 1);");
+  out.line("consumer.begin();");
+  out.open("for (int id; (id = consumer.next()) >= 0;) {");
+  out.line("const Item item = locate(args, id);");
+  out.append(consumer.str());
+  out.close();
+  out.line("consumer.drain();");
+  out.close();
+  out.close();
+
+  for (auto &[name, field] : fields)
+    code.manifest.fields.push_back(field);
+  code.manifest.sharedBytes = sharedBytes(attend);
+  code.source = out.str();
+  return std::move(code);
+}
+
+FailureOr<KernelCode> lacuna::printCuda(tile::KernelOp kernel) {
+  return KernelPrinter(kernel).print();
+}
+
+//===----------------------------------------------------------------------===//
+// Programs
+//===----------------------------------------------------------------------===//
+
+static ArgumentDeclaration declare(func::FuncOp function, unsigned index) {
+  ArgumentDeclaration result;
+  Type type = function.getArgument(index).getType();
+  if (auto tensor = dyn_cast<RankedTensorType>(type)) {
+    result.kind = ArgumentDeclaration::Kind::Tensor;
+    // An index tensor is 64 bits wide in memory.
+    result.type = elementType(tensor.getElementType());
+    for (int64_t extent : tensor.getShape())
+      result.shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
+  } else {
+    result.kind = isa<FloatType>(type) ? ArgumentDeclaration::Kind::Float
+                                       : ArgumentDeclaration::Kind::Integer;
+  }
+  result.name = "argument " + std::to_string(index);
+  return result;
+}
+
+FailureOr<Program> lacuna::printProgram(func::FuncOp function) {
+  Program program;
+  program.name = function.getName().str();
+  program.architecture = "sm_90a";
+  DenseMap<Value, unsigned> buffers;
+  for (unsigned index = 0; index < function.getNumArguments(); ++index) {
+    buffers[function.getArgument(index)] = index;
+    program.arguments.push_back(declare(function, index));
+  }
+  unsigned nextBuffer = function.getNumArguments();
+  auto bufferOf = [&](Value value, Operation *user) -> FailureOr<unsigned> {
+    if (auto it = buffers.find(value); it != buffers.end())
+      return it->second;
+    user->emitOpError("expected arguments of the function or results of earlier launches");
+    return failure();
+  };
+  for (Operation &op : function.getBody().front()) {
+    if (auto launch = dyn_cast<tile::LaunchOp>(op)) {
+      auto kernel =
+          SymbolTable::lookupNearestSymbolFrom<tile::KernelOp>(launch, launch.getKernelAttr());
+      FailureOr<KernelCode> code = printCuda(kernel);
+      if (failed(code))
+        return failure();
+      Launch &entry = program.launches.emplace_back();
+      entry.kernel = program.kernels.size();
+      program.kernels.push_back(std::move(*code));
+      for (Value input : launch.getInputs()) {
+        FailureOr<unsigned> buffer = bufferOf(input, launch);
+        if (failed(buffer))
+          return failure();
+        entry.inputs.push_back(*buffer);
+      }
+      for (auto [index, result] : llvm::enumerate(launch.getOutputs())) {
+        int64_t into = -1;
+        if (!launch.getInto().empty()) {
+          FailureOr<unsigned> buffer = bufferOf(launch.getInto()[index], launch);
+          if (failed(buffer))
+            return failure();
+          into = *buffer;
+        }
+        entry.into.push_back(into);
+        buffers[result] = nextBuffer++;
+      }
+    } else if (auto end = dyn_cast<func::ReturnOp>(op)) {
+      for (Value result : end.getOperands()) {
+        FailureOr<unsigned> buffer = bufferOf(result, end);
+        if (failed(buffer))
+          return failure();
+        program.results.push_back(*buffer);
+      }
+    }
+  }
+  return program;
+}

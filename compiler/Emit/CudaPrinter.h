@@ -1,0 +1,19 @@
+//===- CudaPrinter.h - hopper kernels as CUDA C++ and manifests -----------===//
+#pragma once
+
+#include "dialects/Hopper/Hopper.h"
+#include "dialects/Tile/Tile.h"
+#include "lacuna/Artifact.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace lacuna {
+
+/// Source and manifest of one kernel whose body is scalars and one planned `hopper.attend`. The
+/// printer decides nothing: what it cannot print is an error at the op.
+mlir::FailureOr<KernelCode> printCuda(tile::KernelOp kernel);
+
+/// The launch sequence of `function` with the code of all kernels.
+mlir::FailureOr<Program> printProgram(mlir::func::FuncOp function);
+
+} // namespace lacuna

@@ -1,0 +1,442 @@
+//===- ScalarPrinter.cpp - scalar IR as C++ statements --------------------===//
+#include "compiler/Emit/ScalarPrinter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace lacuna;
+
+/// Far outside every type, but safe to add and multiply once.
+static constexpr int64_t unbounded = int64_t{1} << 62;
+
+static int64_t clampWide(__int128 value) {
+  return static_cast<int64_t>(std::clamp<__int128>(value, -unbounded, unbounded));
+}
+
+//===----------------------------------------------------------------------===//
+// Intervals and types
+//===----------------------------------------------------------------------===//
+
+void ScalarPrinter::bind(Value value, std::string name, int64_t low, int64_t high) {
+  names[value] = std::move(name);
+  intervals[value] = {low, high};
+}
+
+ScalarPrinter::Interval ScalarPrinter::interval(Value value) {
+  if (auto it = intervals.find(value); it != intervals.end())
+    return it->second;
+  APInt number;
+  Interval result;
+  if (matchPattern(value, m_ConstantInt(&number))) {
+    int64_t v = value.getType().isInteger(1) ? number.getZExtValue() : number.getSExtValue();
+    result = {v, v};
+  } else if (Operation *op = value.getDefiningOp()) {
+    result = intervalOf(op);
+  } else {
+    result = {-limit, limit};
+  }
+  intervals[value] = result;
+  return result;
+}
+
+ScalarPrinter::Interval ScalarPrinter::intervalOf(Operation *op) {
+  auto operand = [&](unsigned i) { return interval(op->getOperand(i)); };
+  Interval full{-unbounded, unbounded};
+  Type type = op->getResult(0).getType();
+  if (auto integer = dyn_cast<IntegerType>(type); integer && integer.getWidth() <= 32)
+    full = {-(int64_t{1} << (integer.getWidth() - 1)),
+            (int64_t{1} << (integer.getWidth() - 1)) - 1};
+  if (type.isInteger(1))
+    full = {0, 1};
+  Interval result =
+      TypeSwitch<Operation *, Interval>(op)
+          .Case<arith::AddIOp>([&](auto) -> Interval {
+            return {clampWide(__int128(operand(0).low) + operand(1).low),
+                    clampWide(__int128(operand(0).high) + operand(1).high)};
+          })
+          .Case<arith::SubIOp>([&](auto) -> Interval {
+            return {clampWide(__int128(operand(0).low) - operand(1).high),
+                    clampWide(__int128(operand(0).high) - operand(1).low)};
+          })
+          .Case<arith::MulIOp>([&](auto) -> Interval {
+            Interval a = operand(0), b = operand(1);
+            int64_t ends[] = {
+                clampWide(__int128(a.low) * b.low), clampWide(__int128(a.low) * b.high),
+                clampWide(__int128(a.high) * b.low), clampWide(__int128(a.high) * b.high)};
+            return {*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)};
+          })
+          .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
+                arith::CeilDivUIOp>([&](auto) -> Interval {
+            // A quotient by a non-zero integer is no larger than the dividend, but for the sign.
+            Interval a = operand(0);
+            int64_t bound = std::max(std::abs(a.low), std::abs(a.high));
+            return {a.low >= 0 && operand(1).low >= 0 ? 0 : -bound, bound};
+          })
+          .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) -> Interval {
+            Interval a = operand(0), b = operand(1);
+            int64_t bound = std::max(std::abs(b.low), std::abs(b.high));
+            return {a.low >= 0 ? 0 : -bound, bound};
+          })
+          .Case<arith::MinSIOp>([&](auto) -> Interval {
+            return {std::min(operand(0).low, operand(1).low),
+                    std::min(operand(0).high, operand(1).high)};
+          })
+          .Case<arith::MaxSIOp>([&](auto) -> Interval {
+            return {std::max(operand(0).low, operand(1).low),
+                    std::max(operand(0).high, operand(1).high)};
+          })
+          .Case<arith::SelectOp>([&](auto) -> Interval {
+            return {std::min(operand(1).low, operand(2).low),
+                    std::max(operand(1).high, operand(2).high)};
+          })
+          .Case<arith::IndexCastOp, arith::ExtSIOp>([&](auto) { return operand(0); })
+          .Case<tensor::DimOp>([&](auto) -> Interval { return {0, limit}; })
+          .Default([&](Operation *) { return full; });
+  if (type.isInteger() && !type.isInteger(64))
+    result = {std::max(result.low, full.low), std::min(result.high, full.high)};
+  return result;
+}
+
+std::string ScalarPrinter::typeOf(Value value) {
+  Type type = value.getType();
+  if (type.isF32())
+    return "float";
+  if (type.isF64())
+    return "double";
+  if (type.isInteger(1))
+    return "bool";
+  Interval range = interval(value);
+  return range.low >= INT32_MIN && range.high <= INT32_MAX ? "int" : "i64";
+}
+
+//===----------------------------------------------------------------------===//
+// Expressions
+//===----------------------------------------------------------------------===//
+
+static std::string floatLiteral(const APFloat &value) {
+  if (value.isInfinity())
+    return value.isNegative() ? "-infinity" : "infinity";
+  if (value.isNaN())
+    return "__int_as_float(0x7fc00000)";
+  // Hexadecimal literals lose nothing.
+  return floatText(value.convertToDouble());
+}
+
+std::string ScalarPrinter::use(Value value) {
+  if (auto it = names.find(value); it != names.end())
+    return it->second;
+  APInt number;
+  APFloat real(0.0f);
+  if (matchPattern(value, m_ConstantInt(&number))) {
+    if (value.getType().isInteger(1))
+      return number.isZero() ? "false" : "true";
+    std::string text = std::to_string(number.getSExtValue());
+    return number.isNegative() ? "(" + text + ")" : text;
+  }
+  if (matchPattern(value, m_ConstantFloat(&real)))
+    return floatLiteral(real);
+  if (auto argument = dyn_cast<BlockArgument>(value); argument && sources.scalar) {
+    std::string name = sources.scalar(argument.getArgNumber());
+    names[value] = name;
+    return name;
+  }
+  return "";
+}
+
+static StringRef functionOf(Operation *op) {
+  return llvm::StringSwitch<StringRef>(op->getName().getStringRef())
+      .Case("math.tanh", "tanhf")
+      .Case("math.exp", "expf")
+      .Case("math.exp2", "exp2f")
+      .Case("math.log", "logf")
+      .Case("math.log2", "log2f")
+      .Case("math.log1p", "log1pf")
+      .Case("math.sqrt", "sqrtf")
+      .Case("math.rsqrt", "rsqrtf")
+      .Case("math.absf", "fabsf")
+      .Case("math.sin", "sinf")
+      .Case("math.cos", "cosf")
+      .Case("math.erf", "erff")
+      .Case("math.powf", "powf")
+      .Case("math.floor", "floorf")
+      .Case("math.ceil", "ceilf")
+      .Case("math.fma", "fmaf")
+      .Cases({"arith.maxnumf", "arith.maximumf"}, "fmaxf")
+      .Cases({"arith.minnumf", "arith.minimumf"}, "fminf")
+      .Default("");
+}
+
+static StringRef infixOf(Operation *op) {
+  return llvm::StringSwitch<StringRef>(op->getName().getStringRef())
+      .Cases({"arith.addi", "arith.addf"}, "+")
+      .Cases({"arith.subi", "arith.subf"}, "-")
+      .Cases({"arith.muli", "arith.mulf"}, "*")
+      .Cases({"arith.divsi", "arith.divui", "arith.divf"}, "/")
+      .Cases({"arith.remsi", "arith.remui"}, "%")
+      .Case("arith.andi", "&")
+      .Case("arith.ori", "|")
+      .Case("arith.xori", "^")
+      .Default("");
+}
+
+static StringRef compareOf(arith::CmpIPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpIPredicate::eq:
+    return "==";
+  case arith::CmpIPredicate::ne:
+    return "!=";
+  case arith::CmpIPredicate::slt:
+  case arith::CmpIPredicate::ult:
+    return "<";
+  case arith::CmpIPredicate::sle:
+  case arith::CmpIPredicate::ule:
+    return "<=";
+  case arith::CmpIPredicate::sgt:
+  case arith::CmpIPredicate::ugt:
+    return ">";
+  case arith::CmpIPredicate::sge:
+  case arith::CmpIPredicate::uge:
+    return ">=";
+  }
+  llvm_unreachable("all predicates are handled");
+}
+
+/// C++ comparisons are ordered but for "!="; empty for predicates that need more.
+static StringRef compareOf(arith::CmpFPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpFPredicate::OEQ:
+    return "==";
+  case arith::CmpFPredicate::OGT:
+    return ">";
+  case arith::CmpFPredicate::OGE:
+    return ">=";
+  case arith::CmpFPredicate::OLT:
+    return "<";
+  case arith::CmpFPredicate::OLE:
+    return "<=";
+  case arith::CmpFPredicate::UNE:
+    return "!=";
+  default:
+    return "";
+  }
+}
+
+/// The right-hand side for a pure scalar op, or nothing.
+std::string ScalarPrinter::expression(Operation *op) {
+  Value result = op->getResult(0);
+  std::string type = typeOf(result);
+  auto operand = [&](unsigned i) {
+    std::string text = use(op->getOperand(i));
+    // Widen before computing, not after.
+    if (type == "i64" && typeOf(op->getOperand(i)) == "int")
+      return "static_cast<i64>(" + text + ")";
+    return text;
+  };
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return llvm::formatv("{0} {1} {2}", use(compare.getLhs()), compareOf(compare.getPredicate()),
+                         use(compare.getRhs()));
+  if (auto compare = dyn_cast<arith::CmpFOp>(op)) {
+    StringRef sign = compareOf(compare.getPredicate());
+    return sign.empty()
+               ? std::string()
+               : llvm::formatv("{0} {1} {2}", use(compare.getLhs()), sign, use(compare.getRhs()))
+                     .str();
+  }
+  if (isa<arith::SelectOp>(op))
+    return llvm::formatv("{0} ? {1} : {2}", use(op->getOperand(0)), operand(1), operand(2));
+  if (isa<arith::MinSIOp, arith::MaxSIOp>(op))
+    return llvm::formatv("{0}({1}, {2})", isa<arith::MinSIOp>(op) ? "min" : "max", operand(0),
+                         operand(1));
+  if (isa<arith::FloorDivSIOp>(op))
+    return llvm::formatv("floorDiv({0}, {1})", operand(0), operand(1));
+  if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
+    return llvm::formatv("ceilDiv({0}, {1})", operand(0), operand(1));
+  if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp,
+          arith::UIToFPOp, arith::FPToSIOp>(op))
+    return llvm::formatv("static_cast<{0}>({1})", type, use(op->getOperand(0)));
+  if (isa<arith::NegFOp>(op))
+    return "-" + use(op->getOperand(0));
+  if (StringRef infix = infixOf(op); !infix.empty())
+    return llvm::formatv("{0} {1} {2}", operand(0), infix, operand(1));
+  if (StringRef function = functionOf(op); !function.empty()) {
+    std::string arguments;
+    for (unsigned i = 0; i < op->getNumOperands(); ++i)
+      arguments += (i ? ", " : "") + use(op->getOperand(i));
+    return (function + "(" + arguments + ")").str();
+  }
+  if (auto dim = dyn_cast<tensor::DimOp>(op)) {
+    auto source = dyn_cast<BlockArgument>(dim.getSource());
+    if (std::optional<int64_t> axis = dim.getConstantIndex(); source && axis)
+      return sources.extent(source.getArgNumber(), *axis);
+  }
+  if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
+    SmallVector<std::string> indices;
+    for (Value index : extract.getIndices())
+      indices.push_back(use(index));
+    if (auto source = dyn_cast<BlockArgument>(extract.getTensor()))
+      return sources.element(source.getArgNumber(), indices);
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Statements
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScalarPrinter::define(Value value, const Twine &expression) {
+  std::string name = "v" + std::to_string(counter++);
+  code.line("const " + typeOf(value) + " " + name + " = " + expression + ";");
+  names[value] = name;
+  return success();
+}
+
+LogicalResult ScalarPrinter::printBlock(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (failed(print(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult ScalarPrinter::print(Operation &op) {
+  if (isa<arith::ConstantOp>(op))
+    return success();
+  if (isa<scf::ForOp>(op))
+    return printFor(op);
+  if (isa<scf::IfOp>(op))
+    return printIf(op);
+  if (isa<scf::WhileOp>(op))
+    return printWhile(op);
+  if (op.getNumResults() == 1) {
+    std::string text = expression(&op);
+    if (!text.empty())
+      return define(op.getResult(0), text);
+  }
+  if (fallback && succeeded(fallback(op)))
+    return success();
+  return op.emitOpError("expected an operation that CUDA C++ has");
+}
+
+LogicalResult ScalarPrinter::printFor(Operation &op) {
+  auto loop = cast<scf::ForOp>(op);
+  SmallVector<std::string> carried;
+  for (auto [init, argument, result] :
+       llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults())) {
+    std::string name = "v" + std::to_string(counter++);
+    intervals[argument] = intervals[result] = {-unbounded, unbounded};
+    code.line(typeOf(argument) + " " + name + " = " + use(init) + ";");
+    names[argument] = names[result] = name;
+    carried.push_back(name);
+  }
+  Interval lower = interval(loop.getLowerBound()), upper = interval(loop.getUpperBound());
+  std::string name = "i" + std::to_string(counter++);
+  bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
+  std::string type = typeOf(loop.getInductionVar());
+  code.open("for (" + type + " " + name + " = " + use(loop.getLowerBound()) + "; " + name + " < " +
+            use(loop.getUpperBound()) + "; " + name + " += " + use(loop.getStep()) + ") {");
+  if (failed(printBlock(*loop.getBody())))
+    return failure();
+  auto yields = loop.getBody()->getTerminator()->getOperands();
+  SmallVector<std::string> next;
+  for (Value value : yields) {
+    next.push_back("n" + std::to_string(counter++));
+    code.line("const auto " + next.back() + " = " + use(value) + ";");
+  }
+  for (auto [target, value] : llvm::zip_equal(carried, next))
+    code.line(target + " = " + value + ";");
+  code.close();
+  return success();
+}
+
+LogicalResult ScalarPrinter::printIf(Operation &op) {
+  auto branch = cast<scf::IfOp>(op);
+  SmallVector<std::string> targets;
+  for (Value result : branch.getResults()) {
+    std::string name = "v" + std::to_string(counter++);
+    intervals[result] = {-unbounded, unbounded};
+    code.line(typeOf(result) + " " + name + ";");
+    names[result] = name;
+    targets.push_back(name);
+  }
+  auto printBranch = [&](Block &block) -> LogicalResult {
+    if (failed(printBlock(block)))
+      return failure();
+    for (auto [target, value] : llvm::zip(targets, block.getTerminator()->getOperands()))
+      code.line(target + " = " + use(value) + ";");
+    return success();
+  };
+  code.open("if (" + use(branch.getCondition()) + ") {");
+  if (failed(printBranch(*branch.thenBlock())))
+    return failure();
+  code.close();
+  if (!branch.getElseRegion().empty()) {
+    code.open("else {");
+    if (failed(printBranch(*branch.elseBlock())))
+      return failure();
+    code.close();
+  }
+  return success();
+}
+
+LogicalResult ScalarPrinter::printWhile(Operation &op) {
+  auto loop = cast<scf::WhileOp>(op);
+  SmallVector<std::string> state;
+  for (auto [init, argument] : llvm::zip_equal(loop.getInits(), loop.getBeforeArguments())) {
+    std::string name = "v" + std::to_string(counter++);
+    intervals[argument] = {-unbounded, unbounded};
+    code.line(typeOf(argument) + " " + name + " = " + use(init) + ";");
+    names[argument] = name;
+    state.push_back(name);
+  }
+  auto condition = cast<scf::ConditionOp>(loop.getBeforeBody()->getTerminator());
+  SmallVector<std::string> outcome;
+  for (auto [argument, result] : llvm::zip_equal(loop.getAfterArguments(), loop.getResults())) {
+    std::string name = "v" + std::to_string(counter++);
+    intervals[argument] = intervals[result] = {-unbounded, unbounded};
+    code.line(typeOf(result) + " " + name + ";");
+    names[argument] = names[result] = name;
+    outcome.push_back(name);
+  }
+  code.open("while (true) {");
+  if (failed(printBlock(*loop.getBeforeBody())))
+    return failure();
+  for (auto [target, value] : llvm::zip_equal(outcome, condition.getArgs()))
+    code.line(target + " = " + use(value) + ";");
+  code.line("if (!(" + use(condition.getCondition()) + "))");
+  code.line("  break;");
+  if (failed(printBlock(*loop.getAfterBody())))
+    return failure();
+  SmallVector<std::string> next;
+  for (Value value : loop.getAfterBody()->getTerminator()->getOperands()) {
+    next.push_back("n" + std::to_string(counter++));
+    code.line("const auto " + next.back() + " = " + use(value) + ";");
+  }
+  for (auto [target, value] : llvm::zip_equal(state, next))
+    code.line(target + " = " + value + ";");
+  code.close();
+  return success();
+}
+
+LogicalResult ScalarPrinter::printNeeded(Block &block, ArrayRef<Value> roots) {
+  llvm::SetVector<Operation *> needed;
+  SmallVector<Value> pending(roots);
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != &block || !needed.insert(op))
+      continue;
+    op->walk([&](Operation *inner) { llvm::append_range(pending, inner->getOperands()); });
+  }
+  for (Operation &op : block)
+    if (needed.contains(&op) && failed(print(op)))
+      return failure();
+  return success();
+}

@@ -1,0 +1,314 @@
+//===- TileToHopper.cpp - one producer, several consumers -----------------===//
+#include "compiler/Passes/Passes.h"
+
+#include "dialects/Hopper/Hopper.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+namespace lacuna {
+#define GEN_PASS_DEF_TILETOHOPPERPASS
+#include "compiler/Passes/Passes.h.inc"
+} // namespace lacuna
+
+using namespace mlir;
+using namespace lacuna;
+
+/// Whether an op carries or computes tiles (as opposed to scalars).
+static bool isTileOp(Operation *op) {
+  auto isTile = [](Type type) { return isa<tile::TileType>(type); };
+  return llvm::any_of(op->getResultTypes(), isTile) || llvm::any_of(op->getOperandTypes(), isTile);
+}
+
+/// What one softmax step absorbs: scores = [mask of] [score function of] a product.
+struct StepParts {
+  tile::DotOp dot;
+  tile::ScoreOp score;
+  tile::MaskOp mask;
+  tile::LoadOp query, keys, values;
+
+  explicit StepParts(tile::SoftmaxStepOp step) {
+    Value scores = step.getScores();
+    if ((mask = scores.getDefiningOp<tile::MaskOp>()))
+      scores = mask.getScores();
+    if ((score = scores.getDefiningOp<tile::ScoreOp>()))
+      scores = score.getScores();
+    values = step.getValues().getDefiningOp<tile::LoadOp>();
+    if (!(dot = scores.getDefiningOp<tile::DotOp>()))
+      return;
+    query = dot.getQuery().getDefiningOp<tile::LoadOp>();
+    keys = dot.getKey().getDefiningOp<tile::LoadOp>();
+  }
+  bool isComplete() const { return query && keys && values; }
+  bool isIdentity() const { return !mask && !score; }
+};
+
+/// Refuses what the copy engine and the matrix instructions cannot do.
+static LogicalResult checkStep(tile::SoftmaxStepOp step, tile::LoadOp query) {
+  StepParts parts(step);
+  if (!parts.isComplete())
+    return step.emitOpError("expected scores of loaded queries and keys, and loaded values");
+  // tile-to-hopper-1
+  if (parts.query != query)
+    return step.emitOpError("expected one query tile per kernel");
+  for (tile::LoadOp load : {parts.query, parts.keys, parts.values}) {
+    // tile-to-hopper-2
+    Type element = load.getTile().getType().getElementType();
+    if (element.getIntOrFloatBitWidth() != 16)
+      return load.emitOpError("expected f16 or bf16 elements on this target, got ") << element;
+    // tile-to-hopper-3
+    int64_t channels = load.getTile().getType().getColumns();
+    if (channels % 8 != 0 || channels < 32 || channels > 256)
+      return load.emitOpError("expected a head dimension of 32 to 256 in steps of 8 on this "
+                              "target, got ")
+             << channels;
+    // tile-to-hopper-4
+    if (!matchPattern(load.getBase(), m_Zero()))
+      return load.emitOpError("expected a domain of one segment on this target");
+    // tile-to-hopper-5
+    if (load.getBox().size() > 3)
+      return load.emitOpError("expected at most three axes on this target, got ")
+             << load.getBox().size();
+  }
+  return success();
+}
+
+/// Token number of the pair's query or key: base + row-major(coordinates).
+static Value emitToken(OpBuilder &builder, Location loc, ValueRange at, ValueRange sizes,
+                       Value base) {
+  Value token = at.front();
+  for (auto [coordinate, size] : llvm::zip_equal(at.drop_front(), sizes.drop_front())) {
+    token = arith::MulIOp::create(builder, loc, token, size);
+    token = arith::AddIOp::create(builder, loc, token, coordinate);
+  }
+  return arith::AddIOp::create(builder, loc, base, token);
+}
+
+/// Clones `block` without its terminator; returns what the terminator's first operand became.
+static Value inlineBlock(OpBuilder &builder, Block &block, ValueRange arguments) {
+  IRMapping mapping;
+  mapping.map(block.getArguments(), arguments);
+  for (Operation &op : block.without_terminator())
+    builder.clone(op, mapping);
+  return mapping.lookupOrDefault(block.getTerminator()->getOperand(0));
+}
+
+/// Writes the element function of a step into `region`: the score function first, then -inf for
+/// pairs that are masked or whose key lies outside the grid.
+static void buildElements(StepParts &parts, Region &region) {
+  MLIRContext *context = parts.dot.getContext();
+  OpBuilder builder(context);
+  Location loc = parts.dot.getLoc();
+  size_t queryAxes = parts.query.getBox().size(), keyAxes = parts.keys.getBox().size();
+  Block *block = builder.createBlock(&region);
+  Value score = block->addArgument(builder.getF32Type(), loc);
+  for (size_t axis = 0; axis < queryAxes + keyAxes; ++axis)
+    block->addArgument(builder.getIndexType(), loc);
+  ValueRange queryAt = block->getArguments().slice(1, queryAxes);
+  ValueRange keyAt = block->getArguments().drop_front(1 + queryAxes);
+
+  if (tile::ScoreOp op = parts.score) {
+    Value query = emitToken(builder, loc, queryAt, op.getQuerySizes(), op.getQueryBase());
+    Value key = emitToken(builder, loc, keyAt, op.getKeySizes(), op.getKeyBase());
+    score = inlineBlock(builder, op.getBody().front(),
+                        {score, op.getBatch(), op.getHead(), query, key});
+  }
+  if (tile::MaskOp op = parts.mask) {
+    SmallVector<Value> coordinates(queryAt);
+    llvm::append_range(coordinates, keyAt);
+    Value live = inlineBlock(builder, op.getPredicate().front(), coordinates);
+    for (auto [coordinate, size] : llvm::zip_equal(keyAt, op.getKeySizes())) {
+      Value inside =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, coordinate, size);
+      live = arith::AndIOp::create(builder, loc, live, inside);
+    }
+    Value dead = arith::ConstantOp::create(
+        builder, loc, builder.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
+    score = arith::SelectOp::create(builder, loc, live, score, dead);
+  }
+  hopper::YieldOp::create(builder, loc, score);
+}
+
+/// Whether two element functions are the same text over the same captured values.
+static bool areSame(Region &a, Region &b) {
+  return OperationEquivalence::isRegionEquivalentTo(&a, &b, OperationEquivalence::IgnoreLocations);
+}
+
+namespace {
+/// Rewrites one attention kernel.
+class KernelRewriter {
+public:
+  KernelRewriter(tile::KernelOp kernel, tile::FinishOp finish) : kernel(kernel), finish(finish) {}
+  LogicalResult run();
+
+private:
+  LogicalResult collect();
+  LogicalResult classify();
+  LogicalResult cloneWalk(Operation &op, OpBuilder &builder, IRMapping &mapping);
+  LogicalResult cloneWalk(Block &from, OpBuilder &builder, IRMapping &mapping);
+  hopper::AttendOp createAttend(OpBuilder &builder);
+
+  tile::KernelOp kernel;
+  tile::FinishOp finish;
+  tile::StoreOp outputStore, lseStore;
+  SmallVector<tile::SoftmaxStepOp> steps;
+  DenseMap<Operation *, unsigned> kindOfStep;
+  /// One region per kind, empty for the identity.
+  SmallVector<std::unique_ptr<Region>> kinds;
+};
+} // namespace
+
+LogicalResult KernelRewriter::collect() {
+  kernel.getBody().walk([&](tile::SoftmaxStepOp step) { steps.push_back(step); });
+  if (steps.empty())
+    return finish.emitOpError("expected at least one softmax step before it");
+  tile::LoadOp query = StepParts(steps.front()).query;
+  for (tile::SoftmaxStepOp step : steps)
+    if (failed(checkStep(step, query)))
+      return failure();
+  for (Operation *user : finish->getUsers()) {
+    auto store = dyn_cast<tile::StoreOp>(user);
+    if (!store || store->getBlock() != finish->getBlock())
+      return user->emitOpError("expected the final state to be stored at once");
+    (store.getTile() == finish.getOutput() ? outputStore : lseStore) = store;
+  }
+  if (!outputStore)
+    return finish.emitOpError("expected its output to be stored");
+  return success();
+}
+
+LogicalResult KernelRewriter::classify() {
+  for (tile::SoftmaxStepOp step : steps) {
+    StepParts parts(step);
+    if (parts.mask && parts.mask.getPredicate().empty())
+      return parts.mask.emitOpError("expected masks to be predicates (lacuna-expand-masks)");
+    auto region = std::make_unique<Region>();
+    if (!parts.isIdentity())
+      buildElements(parts, *region);
+    // tile-to-hopper-6: consumers see a tile's place, but no other value of the walk.
+    bool local = false;
+    region->walk([&](Operation *op) {
+      for (Value operand : op->getOperands())
+        local |= !region->isAncestor(operand.getParentRegion()) &&
+                 operand.getParentRegion() != &kernel.getBody();
+    });
+    if (local)
+      return step.emitOpError("expected masks and score functions of values that the loop over "
+                              "key tiles does not change");
+    auto *known = llvm::find_if(kinds, [&](const std::unique_ptr<Region> &kind) {
+      return kind->empty() == region->empty() && (kind->empty() || areSame(*kind, *region));
+    });
+    kindOfStep[step] = std::distance(kinds.begin(), known);
+    if (known == kinds.end())
+      kinds.push_back(std::move(region));
+  }
+  return success();
+}
+
+/// Clones the scalar part of `op`: loops lose their tiles, steps become hopper.tile.
+LogicalResult KernelRewriter::cloneWalk(Operation &op, OpBuilder &builder, IRMapping &mapping) {
+  auto mapped = [&](ValueRange values) {
+    return llvm::map_to_vector(values, [&](Value v) { return mapping.lookupOrDefault(v); });
+  };
+  if (auto step = dyn_cast<tile::SoftmaxStepOp>(op)) {
+    tile::LoadOp keys = StepParts(step).keys, values = StepParts(step).values;
+    hopper::TileOp::create(builder, step.getLoc(), kindOfStep[step], keys.getSource(),
+                           values.getSource(), mapping.lookupOrDefault(keys.getBatch()),
+                           mapping.lookupOrDefault(keys.getHead()), mapped(keys.getAt()),
+                           mapped(keys.getSizes()));
+    return success();
+  }
+  if (auto loop = dyn_cast<scf::ForOp>(op); loop && isTileOp(loop)) {
+    auto walk = scf::ForOp::create(
+        builder, loop.getLoc(), mapping.lookupOrDefault(loop.getLowerBound()),
+        mapping.lookupOrDefault(loop.getUpperBound()), mapping.lookupOrDefault(loop.getStep()));
+    mapping.map(loop.getInductionVar(), walk.getInductionVar());
+    OpBuilder inner = OpBuilder::atBlockTerminator(walk.getBody());
+    return cloneWalk(*loop.getBody(), inner, mapping);
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op); branch && isTileOp(branch)) {
+    auto walk =
+        scf::IfOp::create(builder, branch.getLoc(), mapping.lookupOrDefault(branch.getCondition()),
+                          !branch.getElseRegion().empty());
+    OpBuilder inner = walk.getThenBodyBuilder();
+    if (failed(cloneWalk(*branch.thenBlock(), inner, mapping)))
+      return failure();
+    if (branch.getElseRegion().empty())
+      return success();
+    OpBuilder otherwise = walk.getElseBodyBuilder();
+    return cloneWalk(*branch.elseBlock(), otherwise, mapping);
+  }
+  if (!isTileOp(&op))
+    builder.clone(op, mapping);
+  return success();
+}
+
+LogicalResult KernelRewriter::cloneWalk(Block &from, OpBuilder &builder, IRMapping &mapping) {
+  for (Operation &op : from.without_terminator())
+    if (failed(cloneWalk(op, builder, mapping)))
+      return failure();
+  return success();
+}
+
+hopper::AttendOp KernelRewriter::createAttend(OpBuilder &builder) {
+  StepParts parts(steps.front());
+  bool natural = llvm::any_of(
+      steps, [](tile::SoftmaxStepOp step) { return static_cast<bool>(StepParts(step).score); });
+  tile::LoadOp query = parts.query;
+  return hopper::AttendOp::create(
+      builder, finish.getLoc(), query.getSource(), query.getBatch(), query.getHead(), query.getAt(),
+      query.getSizes(), finish.getSink(), outputStore.getTarget(),
+      lseStore ? lseStore.getTarget() : Value(), query.getBoxAttr(), parts.keys.getBoxAttr(),
+      builder.getI64IntegerAttr(parts.values.getTile().getType().getColumns()),
+      parts.dot.getScaleAttr(), natural ? builder.getUnitAttr() : UnitAttr(),
+      /*consumers=*/IntegerAttr(), /*stages=*/IntegerAttr(), /*query_slots=*/IntegerAttr(),
+      /*producer_registers=*/IntegerAttr(), /*consumer_registers=*/IntegerAttr(),
+      /*ping_pong=*/UnitAttr(), kinds.size());
+}
+
+LogicalResult KernelRewriter::run() {
+  if (failed(collect()) || failed(classify()))
+    return failure();
+  OpBuilder builder(finish);
+  hopper::AttendOp attend = createAttend(builder);
+  for (auto [kind, region] : llvm::zip_equal(kinds, attend.getElements()))
+    region.takeBody(*kind);
+
+  // Scalars of the kernel's own block stay where they are, before the new op; what stands inside
+  // loops goes with them.
+  Block &body = kernel.getBody().front();
+  builder.createBlock(&attend.getWalk());
+  IRMapping mapping;
+  for (Operation &op : body) {
+    if (&op == attend.getOperation())
+      break;
+    if (!isa<scf::ForOp, scf::IfOp, tile::SoftmaxStepOp>(op) || !isTileOp(&op))
+      continue;
+    if (failed(cloneWalk(op, builder, mapping)))
+      return failure();
+  }
+
+  // The tile program is dead now: erase it from the end.
+  SmallVector<Operation *> dead;
+  for (Operation &op : body)
+    if (isTileOp(&op))
+      dead.push_back(&op);
+  for (Operation *op : llvm::reverse(dead))
+    op->erase();
+  return success();
+}
+
+namespace {
+struct TileToHopper final : lacuna::impl::TileToHopperPassBase<TileToHopper> {
+  void runOnOperation() override {
+    SmallVector<std::pair<tile::KernelOp, tile::FinishOp>> kernels;
+    getOperation()->walk([&](tile::FinishOp finish) {
+      kernels.emplace_back(finish->getParentOfType<tile::KernelOp>(), finish);
+    });
+    for (auto [kernel, finish] : kernels)
+      if (failed(KernelRewriter(kernel, finish).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,61 @@
+//===- HopperDialect.cpp - registration and verifiers ---------------------===//
+#include "dialects/Hopper/Hopper.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <functional>
+#include <numeric>
+
+using namespace mlir;
+using namespace lacuna::hopper;
+
+#include "dialects/Hopper/HopperDialect.cpp.inc"
+
+void HopperDialect::initialize() {
+  addOperations<
+#define GET_OP_LIST
+#include "dialects/Hopper/HopperOps.cpp.inc"
+      >();
+}
+
+static int64_t product(ArrayRef<int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
+}
+
+int64_t AttendOp::getRows() { return product(getQueryBox()); }
+int64_t AttendOp::getKeys() { return product(getKeyBox()); }
+
+LogicalResult AttendOp::verify() {
+  // hopper-attend-1
+  if (getRows() % 64 != 0)
+    return emitOpError("expected a multiple of 64 query rows, one warpgroup each, got ")
+           << getRows();
+  // hopper-attend-2
+  if (getKeys() % 16 != 0 || getKeys() > 256)
+    return emitOpError("expected a multiple of 16 keys per tile, at most 256, got ") << getKeys();
+  // hopper-attend-3
+  if (getConsumers() && static_cast<int64_t>(*getConsumers()) * 64 != getRows())
+    return emitOpError("expected one consumer warpgroup per 64 rows, got ")
+           << *getConsumers() << " for " << getRows() << " rows";
+  size_t coordinates = getQueryBox().size() + getKeyBox().size();
+  for (Region &region : getElements()) {
+    // hopper-attend-4
+    if (!region.empty() && region.getNumArguments() != 1 + coordinates)
+      return emitOpError("expected element functions of a score and ")
+             << coordinates << " coordinates, got " << region.getNumArguments() << " arguments";
+  }
+  WalkResult result = getWalk().walk([&](TileOp tile) {
+    // hopper-attend-5
+    if (tile.getKind() < getElements().size())
+      return WalkResult::advance();
+    tile.emitOpError("expected a kind with an element function, got ")
+        << tile.getKind() << " of " << getElements().size();
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
+#define GET_OP_CLASSES
+#include "dialects/Hopper/HopperOps.cpp.inc"

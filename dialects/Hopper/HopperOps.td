@@ -1,0 +1,89 @@
+//===- HopperOps.td - roles, rings and element functions ------------------===//
+#ifndef LACUNA_HOPPER_OPS_TD
+#define LACUNA_HOPPER_OPS_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def HopperDialect : Dialect {
+  let name = "hopper";
+  let cppNamespace = "::lacuna::hopper";
+  let summary = "warp roles and pipelines of an sm_90a kernel";
+  let description = [{
+    A kernel body at this level holds scalar arithmetic and one `hopper.attend`,
+    which names every decision of the pipeline: tile, stages, warpgroups,
+    registers. The printer of CUDA C++ adds none.
+  }];
+}
+
+class Hopper_Op<string opMnemonic, list<Trait> traits = []>
+    : Op<HopperDialect, opMnemonic, traits>;
+
+def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminator, SingleBlock,
+                                           MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "one query tile: a producer walks key tiles, warpgroups consume them";
+  let description = [{
+    The producer thread runs `walk`, whose `hopper.tile` ops name the key tiles
+    in order. Each of `consumers` warpgroups owns 64 rows of the query tile
+    (`query_box`, at `at`, on a grid of `sizes`) and for each key tile computes
+    `scale * q k^T`, applies the element function of the tile's kind, and
+    absorbs the result as `tile.softmax_step` does. The output and the natural
+    LSE are written at the end as `tile.finish` says.
+
+    `elements` has one region per kind. An empty region is the identity; else
+    its block has the score, the query's and the key's coordinates, and
+    `hopper.yield` returns the new score. With `natural` the element functions
+    get scaled scores; without it they get the raw products, which is right
+    for masks alone, and the scale is folded into the exponential.
+
+    `stages` is the depth of the key and the value ring, `query_slots` how many
+    query tiles are in shared memory, `ping_pong` whether warpgroups take turns
+    at the tensor cores. The register counts are those of `setmaxnreg`.
+  }];
+  let arguments = (ins AnyRankedTensor:$query, Index:$batch, Index:$head, Variadic<Index>:$at,
+                       Variadic<Index>:$sizes, Optional<F32>:$sink, AnyMemRef:$output,
+                       Optional<AnyMemRef>:$lse, DenseI64ArrayAttr:$query_box,
+                       DenseI64ArrayAttr:$key_box, I64Attr:$value_dim, F32Attr:$scale,
+                       UnitAttr:$natural,
+                       OptionalAttr<I64Attr>:$consumers, OptionalAttr<I64Attr>:$stages,
+                       OptionalAttr<I64Attr>:$query_slots,
+                       OptionalAttr<I64Attr>:$producer_registers,
+                       OptionalAttr<I64Attr>:$consumer_registers, UnitAttr:$ping_pong);
+  let regions = (region SizedRegion<1>:$walk, VariadicRegion<MaxSizedRegion<1>>:$elements);
+  let assemblyFormat = [{
+    $query `[` $batch `,` $head `]` `at` `(` $at `)` `of` `(` $sizes `)` `box` $query_box
+    `keys` $key_box (`sink` $sink^)? `into` $output (`,` $lse^)? `scale` $scale
+    `walk` $walk `elements` $elements attr-dict
+    `:` type($query) `->` type($output) (`,` type($lse)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Query rows and keys of one tile.
+    int64_t getRows();
+    int64_t getKeys();
+  }];
+}
+
+def Hopper_TileOp : Hopper_Op<"tile", [AttrSizedOperandSegments,
+                                       MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the producer's word for one key tile";
+  let description = [{
+    Copies the keys and values at `at` on a grid of `sizes` into the rings and
+    tells the consumers the tile's place and which element function applies.
+    Tokens outside the grid arrive as zero.
+  }];
+  let arguments = (ins I64Attr:$kind, AnyRankedTensor:$key, AnyRankedTensor:$value, Index:$batch,
+                       Index:$head, Variadic<Index>:$at, Variadic<Index>:$sizes);
+  let assemblyFormat = [{
+    `kind` $kind $key `,` $value `[` $batch `,` $head `]` `at` `(` $at `)` `of` `(` $sizes `)`
+    attr-dict `:` type($key) `,` type($value)
+  }];
+}
+
+def Hopper_YieldOp : Hopper_Op<"yield", [Pure, Terminator]> {
+  let summary = "the score an element function returns";
+  let arguments = (ins F32:$score);
+  let assemblyFormat = "$score attr-dict";
+}
+
+#endif

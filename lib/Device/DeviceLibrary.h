@@ -1,0 +1,15 @@
+//===- DeviceLibrary.h - the text of the device library -------------------===//
+#pragma once
+
+#include <string_view>
+
+namespace lacuna {
+
+/// One function per machine instruction.
+std::string_view devicePrimitives();
+/// Integer division and reads of captured tensors; after the primitives.
+std::string_view deviceScalars();
+/// The forward pipeline; after the primitives and the matrix instructions of the kernel's shapes.
+std::string_view deviceAttention();
+
+} // namespace lacuna

@@ -1,0 +1,28 @@
+// Lacuna's device library, part 3: integer division and reads of captured tensors.
+
+__device__ __forceinline__ i64 floorDiv(i64 a, i64 b) {
+  const i64 quotient = a / b;
+  return quotient - (quotient * b != a && (a < 0) != (b < 0));
+}
+__device__ __forceinline__ int floorDiv(int a, int b) {
+  const int quotient = a / b;
+  return quotient - (quotient * b != a && (a < 0) != (b < 0));
+}
+__device__ __forceinline__ i64 ceilDiv(i64 a, i64 b) { return -floorDiv(-a, b); }
+__device__ __forceinline__ int ceilDiv(int a, int b) { return -floorDiv(-a, b); }
+
+/// An index moved into [0, extent): reads of captured tensors never leave the tensor.
+__device__ __forceinline__ i64 inside(i64 index, i64 extent) {
+  return index < 0 ? 0 : index < extent ? index : extent - 1;
+}
+template <class T> __device__ __forceinline__ T readElement(const void *base, i64 offset) {
+  return static_cast<const T *>(base)[offset];
+}
+__device__ __forceinline__ float readBf16(const void *base, i64 offset) {
+  return __uint_as_float(static_cast<u32>(static_cast<const unsigned short *>(base)[offset]) << 16);
+}
+__device__ __forceinline__ float readF16(const void *base, i64 offset) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(static_cast<const unsigned short *>(base)[offset]));
+  return value;
+}
