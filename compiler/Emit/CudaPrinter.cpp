@@ -305,7 +305,8 @@ void KernelPrinter::bindGrid(ScalarPrinter &printer) {
   printer.bind(grid[0], "item.batch", 0, ScalarPrinter::limit);
   printer.bind(grid[1], "item.head", 0, ScalarPrinter::limit);
   for (size_t axis = 2; axis < grid.size(); ++axis)
-    printer.bind(grid[axis], formatv("item.tile{0}", axis - 2).str(), 0, ScalarPrinter::limit);
+    printer.bind(grid[axis], formatv("item.tile{0}", axis - 2).str(), 0,
+                 ScalarPrinter::limit / attend.getQueryBox()[axis - 2]);
 }
 
 //===----------------------------------------------------------------------===//
@@ -479,14 +480,15 @@ LogicalResult KernelPrinter::writeElements(CodeWriter &out, ScalarPrinter &scala
     out.line("  scores[i] *= " + floatText(attend.getScale().convertToDouble()) + ";");
   }
   for (auto [kind, region] : llvm::enumerate(attend.getElements())) {
-    if (region.empty())
+    Block &block = region.front();
+    // The identity needs no code.
+    if (block.getTerminator()->getOperand(0) == block.getArgument(0))
       continue;
     out.open(formatv("if (kind == {0}) {{", kind));
     out.line("#pragma unroll");
     out.open("for (int i = 0; i < Config::keys / 2; ++i) {");
     out.line("const int row = consumer.row() + i / 2 % 2 * 8;");
     out.line("const int low = consumer.lane() % 4 * 2 + i % 2;");
-    Block &block = region.front();
     scalars.bind(block.getArgument(0), "scores[i]");
     for (size_t axis = 0; axis < queryBox.size(); ++axis) {
       std::string name = formatv("q{0}", axis).str();

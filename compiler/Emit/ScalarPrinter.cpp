@@ -77,10 +77,13 @@ ScalarPrinter::Interval ScalarPrinter::intervalOf(Operation *op) {
           })
           .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
                 arith::CeilDivUIOp>([&](auto) -> Interval {
-            // A quotient by a non-zero integer is no larger than the dividend, but for the sign.
-            Interval a = operand(0);
+            Interval a = operand(0), b = operand(1);
+            // By a positive constant both ends shrink; else a quotient is no larger than the
+            // dividend, but for the sign.
+            if (b.low == b.high && b.low > 0)
+              return {a.low >= 0 ? a.low / b.low : a.low / b.low - 1, a.high / b.low + 1};
             int64_t bound = std::max(std::abs(a.low), std::abs(a.high));
-            return {a.low >= 0 && operand(1).low >= 0 ? 0 : -bound, bound};
+            return {a.low >= 0 && b.low >= 0 ? 0 : -bound, bound};
           })
           .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) -> Interval {
             Interval a = operand(0), b = operand(1);

@@ -49,7 +49,8 @@ static SmallVector<int64_t> getLimits(const Segments &segments, unsigned segment
 /// Boxes of all segments, flat: `asked` itself when it has one extent per axis, else boxes of
 /// `asked` (one number) tokens.
 static FailureOr<SmallVector<int64_t>> chooseTile(attn::AttendOp op, const Segments &segments,
-                                                  ArrayRef<int64_t> asked, StringRef option) {
+                                                  ArrayRef<int64_t> asked, int64_t standard,
+                                                  StringRef option) {
   int64_t axes = 0;
   for (unsigned segment = 0; segment < segments.size(); ++segment)
     axes += segments.getRank(segment);
@@ -60,7 +61,9 @@ static FailureOr<SmallVector<int64_t>> chooseTile(attn::AttendOp op, const Segme
   if (asked.size() > 1)
     return op.emitOpError("expected one number or one per axis for ")
            << option << ", got " << asked.size() << " for " << axes << " axes";
-  int64_t tokens = asked.empty() ? 64 : asked.front();
+  int64_t tokens = asked.empty() ? standard : asked.front();
+  if (segments.isLoneSequence())
+    return SmallVector<int64_t>{tokens};
   if (!std::has_single_bit(static_cast<uint64_t>(tokens)))
     return op.emitOpError("expected a power of two for ")
            << option << " to share among axes, got " << tokens;
@@ -68,6 +71,21 @@ static FailureOr<SmallVector<int64_t>> chooseTile(attn::AttendOp op, const Segme
   for (unsigned segment = 0; segment < segments.size(); ++segment)
     llvm::append_range(boxes, chooseBox(tokens, getLimits(segments, segment)));
   return boxes;
+}
+
+/// Tokens of a query and of a key tile when the user says nothing; see the pass description.
+static std::pair<int64_t, int64_t> defaultTokens(attn::AttendOp op, bool isHopper, bool isGrid) {
+  if (!isHopper)
+    return {64, 64};
+  int64_t channels =
+      std::max(op.getQuery().getType().getDimSize(3), op.getValue().getType().getDimSize(3));
+  if (channels <= 64)
+    return {isGrid ? 128 : 192, 128};
+  if (channels <= 128)
+    return {128, 128};
+  if (channels <= 192)
+    return {128, isGrid ? 64 : 96};
+  return {128, isGrid ? 64 : 80};
 }
 
 namespace {
@@ -78,14 +96,16 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
     Segments segments;
     if (failed(segments.read(op)))
       return failure();
+    auto [queries, keys] = defaultTokens(op, target == "sm_90a", !segments.isLoneSequence());
     if (!op.getQueryTile()) {
-      FailureOr<SmallVector<int64_t>> tile = chooseTile(op, segments, queryTile, "query-tile");
+      FailureOr<SmallVector<int64_t>> tile =
+          chooseTile(op, segments, queryTile, queries, "query-tile");
       if (failed(tile))
         return failure();
       op.setQueryTile(*tile);
     }
     if (!op.getKeyTile()) {
-      FailureOr<SmallVector<int64_t>> tile = chooseTile(op, segments, keyTile, "key-tile");
+      FailureOr<SmallVector<int64_t>> tile = chooseTile(op, segments, keyTile, keys, "key-tile");
       if (failed(tile))
         return failure();
       op.setKeyTile(*tile);
@@ -94,8 +114,8 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
   }
 
   void runOnOperation() override {
-    if (target != "cpu") {
-      getOperation().emitError("expected target cpu, got ") << target;
+    if (target != "cpu" && target != "sm_90a") {
+      getOperation().emitError("expected target cpu or sm_90a, got ") << target;
       return signalPassFailure();
     }
     WalkResult result = getOperation().walk([&](attn::AttendOp op) {

@@ -16,6 +16,11 @@ def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
     it leaves goes to the other axes, and if all are that small the last one
     is padded, so that the number of rows stays the same.
 
+    On sm_90a a query tile has 64 rows per consumer warpgroup. Up to 64 channels,
+    where the exponentials are the limit, three warpgroups and 192 x 128; up to 128
+    channels 128 x 128; beyond that registers leave room for 96 keys (192
+    channels) or 80 (256), and for 64 on grids, whose boxes are powers of two.
+
     `query_tile` and `key_tile` list one extent per axis of the set's domain, for
     concatenated domains segment after segment. Attributes that are there
     already are kept.
@@ -29,7 +34,7 @@ def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"cpu\"", "what the tiles are for: cpu">,
+    Option<"target", "target", "std::string", "\"cpu\"", "what the tiles are for: cpu or sm_90a">,
     ListOption<"queryTile", "query-tile", "int64_t",
                "tokens per query tile: one number, or one per axis of the domain">,
     ListOption<"keyTile", "key-tile", "int64_t",
@@ -254,7 +259,7 @@ def PlanHopperPass : Pass<"lacuna-plan-hopper"> {
     hopper.attend %q ... {value_dim = 128}
     // becomes
     hopper.attend %q ... {value_dim = 128, consumers = 2, stages = 2, query_slots = 2,
-                          producer_registers = 40, consumer_registers = 232}
+                          producer_registers = 56, consumer_registers = 224}
     ```
   }];
   let options = [

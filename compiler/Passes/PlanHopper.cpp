@@ -42,7 +42,7 @@ static std::pair<int64_t, int64_t> registersFor(int64_t consumers) {
   case 1:
     return {56, 240};
   case 2:
-    return {40, 232};
+    return {56, 224};
   default:
     return {32, 160};
   }

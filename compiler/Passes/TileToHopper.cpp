@@ -41,7 +41,6 @@ struct StepParts {
     keys = dot.getKey().getDefiningOp<tile::LoadOp>();
   }
   bool isComplete() const { return query && keys && values; }
-  bool isIdentity() const { return !mask && !score; }
 };
 
 /// Refuses what the copy engine and the matrix instructions cannot do.
@@ -154,7 +153,7 @@ private:
   tile::StoreOp outputStore, lseStore;
   SmallVector<tile::SoftmaxStepOp> steps;
   DenseMap<Operation *, unsigned> kindOfStep;
-  /// One region per kind, empty for the identity.
+  /// One region per kind.
   SmallVector<std::unique_ptr<Region>> kinds;
 };
 } // namespace
@@ -184,8 +183,7 @@ LogicalResult KernelRewriter::classify() {
     if (parts.mask && parts.mask.getPredicate().empty())
       return parts.mask.emitOpError("expected masks to be predicates (lacuna-expand-masks)");
     auto region = std::make_unique<Region>();
-    if (!parts.isIdentity())
-      buildElements(parts, *region);
+    buildElements(parts, *region);
     // tile-to-hopper-6: consumers see a tile's place, but no other value of the walk.
     bool local = false;
     region->walk([&](Operation *op) {
@@ -196,9 +194,8 @@ LogicalResult KernelRewriter::classify() {
     if (local)
       return step.emitOpError("expected masks and score functions of values that the loop over "
                               "key tiles does not change");
-    auto *known = llvm::find_if(kinds, [&](const std::unique_ptr<Region> &kind) {
-      return kind->empty() == region->empty() && (kind->empty() || areSame(*kind, *region));
-    });
+    auto *known = llvm::find_if(
+        kinds, [&](const std::unique_ptr<Region> &kind) { return areSame(*kind, *region); });
     kindOfStep[step] = std::distance(kinds.begin(), known);
     if (known == kinds.end())
       kinds.push_back(std::move(region));

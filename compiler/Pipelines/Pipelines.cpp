@@ -73,7 +73,18 @@ void lacuna::buildTileToLoops(OpPassManager &passes) {
   addCleanup(passes);
 }
 
+void lacuna::buildLoopsToHopper(OpPassManager &passes) {
+  // Element functions may only use values from outside the walk.
+  passes.addPass(createLoopInvariantCodeMotionPass());
+  passes.addPass(createTileToHopperPass());
+  addCleanup(passes);
+  passes.addPass(createPlanHopperPass());
+}
+
 void lacuna::registerLacunaPipelines() {
+  PassPipelineRegistration<>("lacuna-loops-to-hopper",
+                             "loops over tiles as planned Hopper pipelines",
+                             [](OpPassManager &passes) { buildLoopsToHopper(passes); });
   PassPipelineRegistration<SpecToTileOptions>(
       "lacuna-spec-to-tile", "a spec as tile programs with masks in partial tiles only",
       [](OpPassManager &passes, const SpecToTileOptions &options) {

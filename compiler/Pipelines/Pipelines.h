@@ -10,7 +10,7 @@ namespace lacuna {
 
 /// What the user may fix about tiles; empty lists leave the choice to the compiler.
 struct SpecToTileOptions : public mlir::PassPipelineOptions<SpecToTileOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("what the tiles are for: cpu"),
+  Option<std::string> target{*this, "target", llvm::cl::desc("what the tiles are for: cpu or sm_90a"),
                              llvm::cl::init("cpu")};
   ListOption<int64_t> queryTile{
       *this, "query-tile", llvm::cl::desc("tokens per query tile: one number, or one per axis")};
@@ -29,6 +29,9 @@ void buildSpecToTile(mlir::OpPassManager &passes, const SpecToTileOptions &optio
 /// left
 /// (`lacuna-tile-to-loops`).
 void buildTileToLoops(mlir::OpPassManager &passes);
+
+/// Loops over tiles to planned Hopper pipelines (`lacuna-loops-to-hopper`).
+void buildLoopsToHopper(mlir::OpPassManager &passes);
 
 /// A spec as kernels that count what its attends visit, with closed-form loops.
 void buildSpecToCounts(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});

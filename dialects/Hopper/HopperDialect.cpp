@@ -42,10 +42,17 @@ LogicalResult AttendOp::verify() {
   size_t coordinates = getQueryBox().size() + getKeyBox().size();
   for (Region &region : getElements()) {
     // hopper-attend-4
-    if (!region.empty() && region.getNumArguments() != 1 + coordinates)
+    if (region.getNumArguments() != 1 + coordinates)
       return emitOpError("expected element functions of a score and ")
              << coordinates << " coordinates, got " << region.getNumArguments() << " arguments";
+    // hopper-attend-7
+    if (region.front().empty() || !isa<YieldOp>(region.front().back()))
+      return emitOpError("expected each element function to end with hopper.yield");
   }
+  // hopper-attend-6
+  if (getKeyBox().size() > 1 && getKeyBox().back() % 8 != 0)
+    return emitOpError("expected a multiple of 8 keys along the innermost axis, got ")
+           << getKeyBox().back();
   WalkResult result = getWalk().walk([&](TileOp tile) {
     // hopper-attend-5
     if (tile.getKind() < getElements().size())

@@ -30,9 +30,8 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
     absorbs the result as `tile.softmax_step` does. The output and the natural
     LSE are written at the end as `tile.finish` says.
 
-    `elements` has one region per kind. An empty region is the identity; else
-    its block has the score, the query's and the key's coordinates, and
-    `hopper.yield` returns the new score. With `natural` the element functions
+    `elements` has one region per kind: its block has the score, the query's and
+    the key's coordinates, and `hopper.yield` returns the new score. With `natural` the element functions
     get scaled scores; without it they get the raw products, which is right
     for masks alone, and the scale is folded into the exponential.
 
@@ -49,7 +48,7 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
                        OptionalAttr<I64Attr>:$query_slots,
                        OptionalAttr<I64Attr>:$producer_registers,
                        OptionalAttr<I64Attr>:$consumer_registers, UnitAttr:$ping_pong);
-  let regions = (region SizedRegion<1>:$walk, VariadicRegion<MaxSizedRegion<1>>:$elements);
+  let regions = (region SizedRegion<1>:$walk, VariadicRegion<SizedRegion<1>>:$elements);
   let assemblyFormat = [{
     $query `[` $batch `,` $head `]` `at` `(` $at `)` `of` `(` $sizes `)` `box` $query_box
     `keys` $key_box (`sink` $sink^)? `into` $output (`,` $lse^)? `scale` $scale

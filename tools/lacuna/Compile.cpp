@@ -1,4 +1,5 @@
 //===- Compile.cpp - lacuna compile: a spec at each level -----------------===//
+#include "compiler/Emit/CudaPrinter.h"
 #include "compiler/Pipelines/Pipelines.h"
 #include "tools/lacuna/Command.h"
 #include "tools/lacuna/Spec.h"
@@ -48,15 +49,44 @@ static LogicalResult emitTile(Spec &spec, const SpecToTileOptions &tiles, llvm::
   return runAndPrint(spec, passes, os);
 }
 
+static void buildHopper(PassManager &passes, const SpecToTileOptions &tiles) {
+  buildSpecToTile(passes, tiles);
+  buildTileToLoops(passes);
+  buildLoopsToHopper(passes);
+}
+
+static LogicalResult emitHopper(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+  PassManager passes(&spec.getContext());
+  buildHopper(passes, tiles);
+  return runAndPrint(spec, passes, os);
+}
+
+static LogicalResult emitCuda(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+  PassManager passes(&spec.getContext());
+  buildHopper(passes, tiles);
+  if (failed(passes.run(spec.getModule())))
+    return failure();
+  LogicalResult result = success();
+  spec.getModule().walk([&](tile::KernelOp kernel) {
+    FailureOr<KernelCode> code = printCuda(kernel);
+    if (succeeded(code))
+      os << code->source;
+    else
+      result = failure();
+  });
+  return result;
+}
+
 static const Level levels[] = {
     {"mlir", "the spec as it was read", emitMlir},
     {"sparsity", "after set algebra: what folds away is gone", emitSparsity},
     {"tile", "one program per kernel: loops over live tiles, masks in partial ones", emitTile},
+    {"hopper", "warp roles and pipelines (target sm_90a)", emitHopper},
+    {"cuda", "CUDA C++ (target sm_90a)", emitCuda},
 };
 
 /// Levels of targets that other builds have.
-static const llvm::StringRef elsewhere[] = {"hopper", "cuda",     "ptx",
-                                            "cubin",  "artifact", "sass-report"};
+static const llvm::StringRef elsewhere[] = {"ptx", "cubin", "artifact", "sass-report"};
 
 static const Level *findLevel(llvm::StringRef name) {
   const Level *found =
@@ -92,6 +122,8 @@ static int runCompile(const Arguments &arguments) {
   SpecToTileOptions tiles;
   if (int code = readTiles(arguments, tiles))
     return code;
+  if (name == "hopper" || name == "cuda")
+    tiles.target = "sm_90a";
   auto spec = Spec::load(arguments.positional(0));
   if (!spec)
     return UserMistake;

@@ -1,0 +1,145 @@
+// RUN: lacuna-opt %s --split-input-file --verify-diagnostics
+
+// Whole warpgroups only.
+tile.kernel @hopper_attend_1_rows attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %n = arith.constant 256 : index
+  // expected-error @+1 {{'hopper.attend' op expected a multiple of 64 query rows, one warpgroup each, got 32}}
+  hopper.attend %q[%b, %h] at(%t) of(%n) box [32] keys [128] into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// A k-step of the second product is 16 keys.
+tile.kernel @hopper_attend_2_keys attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %n = arith.constant 256 : index
+  // expected-error @+1 {{'hopper.attend' op expected a multiple of 16 keys per tile, at most 256, got 24}}
+  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [24] into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// One warpgroup per 64 rows.
+tile.kernel @hopper_attend_3_consumers attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %n = arith.constant 256 : index
+  // expected-error @+1 {{'hopper.attend' op expected one consumer warpgroup per 64 rows, got 1 for 128 rows}}
+  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64, consumers = 1 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// The element function of a pair on sequences has two coordinates.
+tile.kernel @hopper_attend_4_coordinates attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %n = arith.constant 256 : index
+  // expected-error @+1 {{'hopper.attend' op expected element functions of a score and 2 coordinates, got 2 arguments}}
+  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// Every kind that is walked has an element function.
+tile.kernel @hopper_attend_5_kind attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %n = arith.constant 256 : index
+  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
+  // expected-error @+1 {{'hopper.tile' op expected a kind with an element function, got 1 of 1}}
+    hopper.tile kind 1 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// Consumers find a key's coordinates eight at a time.
+tile.kernel @hopper_attend_6_innermost attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %n = arith.constant 256 : index
+  // expected-error @+1 {{'hopper.attend' op expected a multiple of 8 keys along the innermost axis, got 4}}
+  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [4, 4] into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index, %l: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+// -----
+
+// An element function returns a score.
+tile.kernel @hopper_attend_7_yield attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %n = arith.constant 256 : index
+  // expected-error @+1 {{'hopper.attend' op expected each element function to end with hopper.yield}}
+  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+

@@ -1,0 +1,35 @@
+// RUN: lacuna-opt %s | lacuna-opt | FileCheck %s
+// RUN: lacuna-opt %s --mlir-print-op-generic | lacuna-opt | FileCheck %s
+
+// Everything that an attend can carry: a sink, an LSE, a plan, two kinds.
+// CHECK-LABEL: tile.kernel @whole
+// CHECK:         hopper.attend %{{.*}}[%{{.*}}, %{{.*}}] at(%{{.*}}) of(%{{.*}}) box [128] keys [128] sink %{{.*}} into %{{.*}}, %{{.*}} scale 1.250000e-01 walk {
+// CHECK-NEXT:      hopper.tile kind 1 %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] at(%{{.*}}) of(%{{.*}})
+// CHECK-NEXT:    } elements {
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      hopper.yield
+// CHECK-NEXT:    }, {
+// CHECK-NEXT:    ^bb0(%[[S:.*]]: f32, %{{.*}}: index, %{{.*}}: index):
+// CHECK-NEXT:      hopper.yield %[[S]]
+// CHECK:         consumers = 2 : i64
+// CHECK-SAME:    ping_pong
+tile.kernel @whole attributes {inputs = 3, outputs = 2} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %lse: memref<1x1x?xf32>, %b: index, %h: index, %t: index):
+  %sink = arith.constant 0.5 : f32
+  %n = arith.constant 256 : index
+  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] sink %sink into %o, %lse scale 0.125 walk {
+    hopper.tile kind 1 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  }, {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64, consumers = 2 : i64, ping_pong} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>, memref<1x1x?xf32>
+  tile.end
+}

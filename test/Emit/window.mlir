@@ -1,0 +1,25 @@
+// RUN: lacuna compile %s --emit=cuda | FileCheck %s
+
+// The producer walks full tiles without a mask and partial ones with it; a
+// window's width is a field of the argument struct, not part of the text.
+// CHECK:       struct Config {
+// CHECK:         static constexpr int rows = 128, keys = 128, headDim = 128, valueDim = 128;
+// CHECK:       struct Arguments {
+// CHECK:         i64 input3;
+// CHECK:       __launch_bounds__(384, 1)
+// CHECK-NEXT:  window_attend_0(const __grid_constant__ TensorMap queryMap,
+// CHECK:         producer.tile(/*kind=*/0, {{.*}}, 0, 0, copyKeys, copyValues);
+// CHECK:         producer.tile(/*kind=*/1, {{.*}}, 0, 0, copyKeys, copyValues);
+// CHECK:         if (kind == 1) {
+// CHECK:           scores[i] = {{.*}};
+// CHECK-NOT:     if (kind == 0)
+// CHECK:         consumer.attend(scale, elements);
+func.func @window(%q: tensor<?x32x?x128xbf16>, %k: tensor<?x8x?x128xbf16>,
+                  %v: tensor<?x8x?x128xbf16>, %left: index)
+    -> (tensor<?x32x?x128xbf16>, tensor<?x32x?xf32>) {
+  %near = sparsity.window left(%left) right(0)
+  %o, %lse = attn.attend %q, %k, %v over %near
+      : tensor<?x32x?x128xbf16>, tensor<?x8x?x128xbf16>, tensor<?x8x?x128xbf16>
+      -> tensor<?x32x?x128xbf16>, tensor<?x32x?xf32>
+  return %o, %lse : tensor<?x32x?x128xbf16>, tensor<?x32x?xf32>
+}

@@ -1,0 +1,86 @@
+// RUN: lacuna-opt %s --split-input-file --verify-diagnostics --lacuna-tile-to-hopper
+
+// The copy engine and the matrix instructions take 16-bit elements.
+tile.kernel @tile_to_hopper_2_element attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x64x64xf32>, %k: tensor<1x1x64x64xf32>, %v: tensor<1x1x64x64xf32>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x64x64xf32>, %k: tensor<1x1x64x64xf32>, %v: tensor<1x1x64x64xf32>,
+     %o: memref<1x1x64x64xf32>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 64 : index
+  // expected-error @+1 {{'tile.load' op expected f16 or bf16 elements on this target, got 'f32'}}
+  %rows = tile.load %q[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x64xf32> -> <64x64xf32>
+  %acc, %max, %sum = tile.begin : <64x64xf32>, <64xf32>, <64xf32>
+  %keys = tile.load %k[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x64xf32> -> <64x64xf32>
+  %values = tile.load %v[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x64xf32> -> <64x64xf32>
+  %s = tile.dot %rows, %keys scale 0.125 : <64x64xf32>, <64x64xf32> -> <64x64xf32>
+  %capped = tile.score %s[%b, %h] query (%zero) of (%n) base %zero box [64] key (%zero) of (%n) base %zero box [64] {
+  ^bb0(%x: f32, %sb: index, %sh: index, %i: index, %j: index):
+    %y = math.tanh %x : f32
+    tile.yield %y : f32
+  } : <64x64xf32>
+  %a1, %m1, %l1 = tile.softmax_step %capped, %values into %acc, %max, %sum : <64x64xf32>, <64x64xf32>, <64x64xf32>, <64xf32>
+  %out, %lse = tile.finish %a1, %m1, %l1 : <64x64xf32>, <64xf32> -> <64x64xf32>
+  tile.store %out, %o[%b, %h] at (%zero) of (%n) base %zero box [64] : <64x64xf32>, memref<1x1x64x64xf32>
+  tile.end
+}
+
+// -----
+
+// Panels of the copy engine and matrix shapes bound the channels.
+tile.kernel @tile_to_hopper_3_head_dimension attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x64x24xf16>, %k: tensor<1x1x64x24xf16>, %v: tensor<1x1x64x24xf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x64x24xf16>, %k: tensor<1x1x64x24xf16>, %v: tensor<1x1x64x24xf16>,
+     %o: memref<1x1x64x24xf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 64 : index
+  // expected-error @+1 {{'tile.load' op expected a head dimension of 32 to 256 in steps of 8 on this target, got 24}}
+  %rows = tile.load %q[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x24xf16> -> <64x24xf16>
+  %acc, %max, %sum = tile.begin : <64x24xf32>, <64xf32>, <64xf32>
+  %keys = tile.load %k[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x24xf16> -> <64x24xf16>
+  %values = tile.load %v[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x24xf16> -> <64x24xf16>
+  %s = tile.dot %rows, %keys scale 0.125 : <64x24xf16>, <64x24xf16> -> <64x64xf32>
+  %capped = tile.score %s[%b, %h] query (%zero) of (%n) base %zero box [64] key (%zero) of (%n) base %zero box [64] {
+  ^bb0(%x: f32, %sb: index, %sh: index, %i: index, %j: index):
+    %y = math.tanh %x : f32
+    tile.yield %y : f32
+  } : <64x64xf32>
+  %a1, %m1, %l1 = tile.softmax_step %capped, %values into %acc, %max, %sum : <64x64xf32>, <64x24xf16>, <64x24xf32>, <64xf32>
+  %out, %lse = tile.finish %a1, %m1, %l1 : <64x24xf32>, <64xf32> -> <64x24xf32>
+  tile.store %out, %o[%b, %h] at (%zero) of (%n) base %zero box [64] : <64x24xf32>, memref<1x1x64x24xf16>
+  tile.end
+}
+
+// -----
+
+// A map describes one segment.
+tile.kernel @tile_to_hopper_4_one_segment attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x64x64xf16>, %k: tensor<1x1x64x64xf16>, %v: tensor<1x1x64x64xf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x64x64xf16>, %k: tensor<1x1x64x64xf16>, %v: tensor<1x1x64x64xf16>,
+     %o: memref<1x1x64x64xf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 64 : index
+  // expected-error @+1 {{'tile.load' op expected a domain of one segment on this target}}
+  %rows = tile.load %q[%b, %h] at (%zero) of (%n) base %n box [64] : tensor<1x1x64x64xf16> -> <64x64xf16>
+  %acc, %max, %sum = tile.begin : <64x64xf32>, <64xf32>, <64xf32>
+  %keys = tile.load %k[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x64xf16> -> <64x64xf16>
+  %values = tile.load %v[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x64xf16> -> <64x64xf16>
+  %s = tile.dot %rows, %keys scale 0.125 : <64x64xf16>, <64x64xf16> -> <64x64xf32>
+  %capped = tile.score %s[%b, %h] query (%zero) of (%n) base %zero box [64] key (%zero) of (%n) base %zero box [64] {
+  ^bb0(%x: f32, %sb: index, %sh: index, %i: index, %j: index):
+    %y = math.tanh %x : f32
+    tile.yield %y : f32
+  } : <64x64xf32>
+  %a1, %m1, %l1 = tile.softmax_step %capped, %values into %acc, %max, %sum : <64x64xf32>, <64x64xf16>, <64x64xf32>, <64xf32>
+  %out, %lse = tile.finish %a1, %m1, %l1 : <64x64xf32>, <64xf32> -> <64x64xf32>
+  tile.store %out, %o[%b, %h] at (%zero) of (%n) base %zero box [64] : <64x64xf32>, memref<1x1x64x64xf16>
+  tile.end
+}
