@@ -12,21 +12,25 @@ LIB = ("lib/Support",)
 SPARSITY = ("dialects/Sparsity",)
 ATTN = SPARSITY + ("dialects/Attn",)
 TILE = ATTN + ("dialects/Tile",)
+HOPPER = TILE + ("dialects/Hopper",)
 LAYERS = {
     "lib/include": (),
     "lib/Support": ("fmt/",),
     "lib/Reference": ("fmt/",) + LIB,
     "lib/Artifact": ("fmt/",) + LIB,
+    "lib/Device": (),
     "runtime": ("fmt/", "lib"),
     "dialects/Sparsity": ("lib",) + FOREIGN_MLIR,
     "dialects/Attn": ("lib",) + SPARSITY + FOREIGN_MLIR,
     "dialects/Tile": ("lib",) + ATTN + FOREIGN_MLIR,
+    "dialects/Hopper": ("lib",) + TILE + FOREIGN_MLIR,
     "compiler/Analysis": ("lib",) + TILE + FOREIGN_MLIR,
-    "compiler/Passes": ("lib", "compiler/Analysis") + TILE + FOREIGN_MLIR,
+    "compiler/Passes": ("lib", "compiler/Analysis") + HOPPER + FOREIGN_MLIR,
     "compiler/Cpu": ("lib", "compiler/Analysis", "compiler/Passes/Passes.h") + TILE + FOREIGN_MLIR,
+    "compiler/Emit": ("lib",) + HOPPER + FOREIGN_MLIR,
     "compiler/Pipelines":
-        ("lib", "compiler/Analysis", "compiler/Passes", "compiler/Cpu") + TILE + FOREIGN_MLIR,
-    "compiler/Driver": ("lib", "compiler") + TILE + FOREIGN_MLIR,
+        ("lib", "compiler/Analysis", "compiler/Passes", "compiler/Cpu") + HOPPER + FOREIGN_MLIR,
+    "compiler/Driver": ("lib", "compiler") + HOPPER + FOREIGN_MLIR,
 }
 # Headers of <area>/include/lacuna are included as "lacuna/X.h".
 PUBLIC = re.compile(r"^(\w+)/include/(lacuna/.+)$")
