@@ -3,6 +3,7 @@
 
 #include "compiler/Driver/SpecInterface.h"
 #include "compiler/Pipelines/Pipelines.h"
+#include "lacuna/Executor.h"
 
 namespace lacuna {
 
@@ -30,7 +31,7 @@ struct AttendCounts {
 
 /// Counts for every attend of a spec, in order, by running loops of the same bounds that attention
 /// would run. Float tensors of `spec` need no memory. After a mistake a diagnostic is emitted.
-mlir::FailureOr<std::vector<AttendCounts>> countPairs(const BoundSpec &spec,
+mlir::FailureOr<std::vector<AttendCounts>> countPairs(const BoundSpec &spec, Executor &executor,
                                                       const SpecToTileOptions &tiles = {});
 
 /// The map of one pair of segments of an attend.
@@ -43,6 +44,7 @@ struct TileMap {
 
 /// Maps for every attend of a spec: of tiles, or with `elements` of pairs.
 mlir::FailureOr<std::vector<TileMap>> mapTiles(const BoundSpec &spec, bool elements,
+                                               Executor &executor,
                                                const SpecToTileOptions &tiles = {});
 
 } // namespace lacuna

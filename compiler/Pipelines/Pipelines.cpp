@@ -52,16 +52,13 @@ void lacuna::buildSpecToTile(OpPassManager &passes, const SpecToTileOptions &opt
   passes.addPass(createPeelFullTilesPass());
 }
 
-void lacuna::buildSpecToCounts(OpPassManager &passes, const SpecToTileOptions &options) {
-  buildAssignTiles(passes, options);
+void lacuna::buildTilesToCounts(OpPassManager &passes) {
   passes.addPass(createAttnToCountsPass());
   addCleanup(passes);
   buildTileToLoops(passes);
 }
 
-void lacuna::buildSpecToMap(OpPassManager &passes, bool elements,
-                            const SpecToTileOptions &options) {
-  buildAssignTiles(passes, options);
+void lacuna::buildTilesToMap(OpPassManager &passes, bool elements) {
   passes.addPass(createAttnToMapPass(AttnToMapPassOptions{elements}));
   addCleanup(passes);
   buildTileToLoops(passes);

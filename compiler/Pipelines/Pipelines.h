@@ -33,12 +33,11 @@ void buildTileToLoops(mlir::OpPassManager &passes);
 /// Loops over tiles to planned Hopper pipelines (`lacuna-loops-to-hopper`).
 void buildLoopsToHopper(mlir::OpPassManager &passes);
 
-/// A spec as kernels that count what its attends visit, with closed-form loops.
-void buildSpecToCounts(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});
+/// After `buildAssignTiles`: kernels that count what attends visit, with closed-form loops.
+void buildTilesToCounts(mlir::OpPassManager &passes);
 
-/// A spec as kernels that write the class of every tile, or of every pair.
-void buildSpecToMap(mlir::OpPassManager &passes, bool elements,
-                    const SpecToTileOptions &options = {});
+/// After `buildAssignTiles`: kernels that write the class of every tile, or of every pair.
+void buildTilesToMap(mlir::OpPassManager &passes, bool elements);
 
 /// Makes the pipelines known to command lines by their names.
 void registerLacunaPipelines();

@@ -5,6 +5,7 @@
 #include "tools/lacuna/SpecArguments.h"
 
 #include "lib/Support/Text.h"
+#include "runtime/Cpu/ThreadPool.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -200,6 +201,9 @@ static int runExplain(const Arguments &arguments) {
     return code;
   if (int code = readTiles(arguments, tiles))
     return code;
+  int64_t threadCount = 0;
+  if (int code = readThreads(arguments, threadCount))
+    return code;
   auto loaded = Spec::load(arguments.positional(0));
   if (!loaded)
     return UserMistake;
@@ -211,7 +215,8 @@ static int runExplain(const Arguments &arguments) {
     return UserMistake;
   Explanation explanation{loaded->getPath(), *spec, std::move(*reports), {}};
   if (canCount(explanation)) {
-    FailureOr<std::vector<AttendCounts>> counts = countPairs(*spec, tiles);
+    runtime::ThreadPool threads(threadCount);
+    FailureOr<std::vector<AttendCounts>> counts = countPairs(*spec, threads, tiles);
     if (failed(counts))
       return UserMistake;
     explanation.counts = std::move(*counts);

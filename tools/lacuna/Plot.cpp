@@ -6,6 +6,7 @@
 #include "tools/lacuna/SpecArguments.h"
 
 #include "lib/Support/Text.h"
+#include "runtime/Cpu/ThreadPool.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
@@ -142,10 +143,10 @@ static void addPanels(const AttendReport &report, llvm::ArrayRef<TileMap> maps,
   }
 }
 
-static FailureOr<Picture> drawSpec(Spec &loaded, const BoundSpec &spec,
-                                   const std::vector<AttendReport> &reports,
-                                   const SpecToTileOptions &tiles, const PlotOptions &options) {
-  FailureOr<std::vector<TileMap>> maps = mapTiles(spec, options.elements, tiles);
+static FailureOr<Picture> drawSpec(const BoundSpec &spec, const std::vector<AttendReport> &reports,
+                                   Executor &executor, const SpecToTileOptions &tiles,
+                                   const PlotOptions &options) {
+  FailureOr<std::vector<TileMap>> maps = mapTiles(spec, options.elements, executor, tiles);
   if (failed(maps))
     return failure();
   Picture picture;
@@ -218,6 +219,9 @@ static int runPlot(const Arguments &arguments) {
     return code;
   if (int code = readTiles(arguments, tiles))
     return code;
+  int64_t threadCount = 0;
+  if (int code = readThreads(arguments, threadCount))
+    return code;
   auto loaded = Spec::load(arguments.positional(0));
   if (!loaded)
     return UserMistake;
@@ -233,7 +237,8 @@ static int runPlot(const Arguments &arguments) {
     return UserMistake;
   if (int code = checkSize(*spec, *reports, options.elements))
     return code;
-  FailureOr<Picture> picture = drawSpec(*loaded, *spec, *reports, tiles, options);
+  runtime::ThreadPool threads(threadCount);
+  FailureOr<Picture> picture = drawSpec(*spec, *reports, threads, tiles, options);
   if (failed(picture))
     return UserMistake;
   return writeOutput(output, extension == ".html" ? picture->html() : picture->svg());

@@ -1,6 +1,7 @@
 //===- SpecArguments.cpp - options that several commands take --------------===//
 #include "tools/lacuna/SpecArguments.h"
 
+#include "lib/Support/Settings.h"
 #include "lib/Support/Text.h"
 
 namespace lacuna::tool {
@@ -58,6 +59,14 @@ int checkTarget(const Arguments &arguments) {
     return failUsage(arguments.getCommand(),
                      "unknown target '" + target + "', expected cpu or sm_90a");
   return Success;
+}
+
+int readThreads(const Arguments &arguments, int64_t &threads) {
+  Result<Settings> settings = Settings::fromEnvironment();
+  if (!settings)
+    return fail(settings.status().message());
+  threads = settings->threads;
+  return readCount(arguments, "--threads", 1, threads);
 }
 
 } // namespace lacuna::tool

@@ -17,5 +17,7 @@ int readTiles(const Arguments &arguments, SpecToTileOptions &tiles);
 int checkTarget(const Arguments &arguments);
 /// A number of at least `least` after `option`; `value` is left alone when it is not there.
 int readCount(const Arguments &arguments, llvm::StringRef option, int64_t least, int64_t &value);
+/// `--threads`, else what the environment says; 0 stands for one per core.
+int readThreads(const Arguments &arguments, int64_t &threads);
 
 } // namespace lacuna::tool
