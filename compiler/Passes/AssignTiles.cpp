@@ -94,7 +94,7 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
 
   LogicalResult assign(attn::AttendOp op) {
     Segments segments;
-    if (failed(segments.read(op)))
+    if (failed(segments.readDomain(op)))
       return failure();
     auto [queries, keys] = defaultTokens(op, target == "sm_90a", !segments.isLoneSequence());
     if (!op.getQueryTile()) {

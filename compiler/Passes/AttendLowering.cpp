@@ -7,9 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Passes/AttendLowering.h"
 
-#include "compiler/Passes/KernelBuilder.h"
-#include "compiler/Passes/Segments.h"
-
 #include "mlir/Transforms/RegionUtils.h"
 
 #include <cmath>
@@ -54,15 +51,6 @@ private:
 
   /// The function's values that kernels over `pairs` compute with.
   SmallVector<Value> getUses(ArrayRef<Pair> pairs);
-  /// What must hold at run time before a kernel may touch memory.
-  LogicalResult emitRequirements(KernelBuilder &kernel, ArrayRef<Pair> pairs);
-  LogicalResult requireEqualExtents(KernelBuilder &kernel, Value a, unsigned axisA, Value b,
-                                    unsigned axisB, StringRef message);
-  LogicalResult requireHeads(KernelBuilder &kernel);
-  LogicalResult requireTokens(KernelBuilder &kernel);
-  LogicalResult requirePerHeadLengths(KernelBuilder &kernel, ArrayRef<Pair> pairs);
-
-  Value extent(OpBuilder &builder, Value tensor, unsigned axis);
   /// The sizes of a segment and the number of its first token, at `builder`.
   Side getSide(OpBuilder &builder, const IRMapping &map, unsigned segment, bool isQuery);
   Side getQuerySide(KernelBuilder &kernel, unsigned segment);
@@ -82,21 +70,10 @@ private:
 
 } // namespace
 
-static Value constant(OpBuilder &builder, Location loc, int64_t number) {
-  return arith::ConstantIndexOp::create(builder, loc, number);
-}
-
 /// Number of boxes of `box` tokens that cover `size`.
 static Value ceilDiv(OpBuilder &builder, Location loc, Value size, int64_t box) {
-  Value up = builder.createOrFold<arith::AddIOp>(loc, size, constant(builder, loc, box - 1));
-  return builder.createOrFold<arith::DivUIOp>(loc, up, constant(builder, loc, box));
-}
-
-static Value product(OpBuilder &builder, Location loc, ValueRange factors) {
-  Value result = constant(builder, loc, 1);
-  for (Value factor : factors)
-    result = builder.createOrFold<arith::MulIOp>(loc, result, factor);
-  return result;
+  Value up = builder.createOrFold<arith::AddIOp>(loc, size, makeIndex(builder, loc, box - 1));
+  return builder.createOrFold<arith::DivUIOp>(loc, up, makeIndex(builder, loc, box));
 }
 
 static SmallVector<Value> countTiles(OpBuilder &builder, Location loc, const Side &side) {
@@ -108,137 +85,14 @@ static SmallVector<Value> countTiles(OpBuilder &builder, Location loc, const Sid
 
 /// Row-major number of the tile at `at` among `counts` tiles.
 static Value linearTile(OpBuilder &builder, Location loc, const Side &side) {
-  Value result = constant(builder, loc, 0);
+  Value result = makeIndex(builder, loc, 0);
   SmallVector<Value> counts = countTiles(builder, loc, side);
   for (auto [at, box, count] : llvm::zip_equal(side.at, side.box, counts)) {
-    Value tile = builder.createOrFold<arith::DivUIOp>(loc, at, constant(builder, loc, box));
+    Value tile = builder.createOrFold<arith::DivUIOp>(loc, at, makeIndex(builder, loc, box));
     result = builder.createOrFold<arith::MulIOp>(loc, result, count);
     result = builder.createOrFold<arith::AddIOp>(loc, result, tile);
   }
   return result;
-}
-
-static Value isEqual(OpBuilder &builder, Location loc, Value a, Value b) {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, a, b);
-}
-
-static Value isAtLeast(OpBuilder &builder, Location loc, Value a, Value b) {
-  return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, a, b);
-}
-
-Value AttendLowering::extent(OpBuilder &builder, Value tensor, unsigned axis) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  if (!type.isDynamicDim(axis))
-    return constant(builder, op.getLoc(), type.getDimSize(axis));
-  return tensor::DimOp::create(builder, op.getLoc(), tensor, axis);
-}
-
-//===----------------------------------------------------------------------===//
-// Requirements
-//===----------------------------------------------------------------------===//
-
-LogicalResult AttendLowering::requireEqualExtents(KernelBuilder &kernel, Value a, unsigned axisA,
-                                                  Value b, unsigned axisB, StringRef message) {
-  auto typeA = cast<RankedTensorType>(a.getType()), typeB = cast<RankedTensorType>(b.getType());
-  if (!typeA.isDynamicDim(axisA) && !typeB.isDynamicDim(axisB))
-    return success(); // The verifier has compared them.
-  Value x = extent(kernel.plan, kernel.inPlan(a), axisA);
-  Value y = extent(kernel.plan, kernel.inPlan(b), axisB);
-  return kernel.require(isEqual(kernel.plan, op.getLoc(), x, y), message, {x, y});
-}
-
-LogicalResult AttendLowering::requireHeads(KernelBuilder &kernel) {
-  OpBuilder &plan = kernel.plan;
-  Location loc = op.getLoc();
-  Value heads = extent(plan, kernel.inPlan(op.getQuery()), 1);
-  Value keyHeads = extent(plan, kernel.inPlan(op.getKey()), 1);
-  // No key head at all fits only no query head; the division must not see it.
-  Value one = constant(plan, loc, 1), zero = constant(plan, loc, 0);
-  Value divisor = plan.createOrFold<arith::MaxUIOp>(loc, keyHeads, one);
-  Value rest = plan.createOrFold<arith::RemUIOp>(loc, heads, divisor);
-  Value divides = isEqual(plan, loc, rest, zero);
-  Value some = isAtLeast(plan, loc, keyHeads, one);
-  Value none = isEqual(plan, loc, heads, zero);
-  Value served = plan.createOrFold<arith::OrIOp>(loc, some, none);
-  if (failed(kernel.require(plan.createOrFold<arith::AndIOp>(loc, divides, served),
-                            "expected the number of query heads to be a multiple of the number "
-                            "of key heads, got {0} and {1}",
-                            {heads, keyHeads})))
-    return failure();
-  if (!op.getSinks())
-    return success();
-  Value length = extent(plan, kernel.inPlan(op.getSinks()), 0);
-  return kernel.require(isEqual(plan, loc, length, heads),
-                        "expected one sink per query head, got {0} sinks and {1} heads",
-                        {length, heads});
-}
-
-LogicalResult AttendLowering::requireTokens(KernelBuilder &kernel) {
-  if (segments.isLoneSequence())
-    return success();
-  OpBuilder &plan = kernel.plan;
-  Location loc = op.getLoc();
-  Value zero = constant(plan, loc, 0), total = zero;
-  for (unsigned segment = 0; segment < segments.size(); ++segment) {
-    SmallVector<Value> sizes;
-    for (OpFoldResult size : segments.getSizes(segment))
-      sizes.push_back(materialize(plan, loc, size, kernel.getPlanMap()));
-    for (Value size : sizes)
-      if (failed(kernel.require(isAtLeast(plan, loc, size, zero),
-                                "expected sizes of a domain to be at least 0, got {0}", {size})))
-        return failure();
-    total = plan.createOrFold<arith::AddIOp>(loc, total, product(plan, loc, sizes));
-  }
-  for (auto [tensor, text] :
-       {std::pair(op.getQuery(), "queries"), std::pair(op.getKey(), "keys")}) {
-    Value count = extent(plan, kernel.inPlan(tensor), 2);
-    std::string message = std::string("expected the domain to have as many tokens as there are ") +
-                          text + ", got {0} and {1}";
-    if (failed(kernel.require(isEqual(plan, loc, total, count), message, {total, count})))
-      return failure();
-  }
-  return success();
-}
-
-LogicalResult AttendLowering::requirePerHeadLengths(KernelBuilder &kernel, ArrayRef<Pair> pairs) {
-  OpBuilder &plan = kernel.plan;
-  Location loc = op.getLoc();
-  SetVector<Value> tensors;
-  for (const Pair &pair : pairs) {
-    auto type = cast<SetType>(pair.set.getType());
-    FormulaSpace space(op.getContext(), type.getQueryRank(), type.getKeyRank());
-    if (failed(sparsity::buildFormula(pair.set, space)))
-      return failure();
-    for (const Symbol &symbol : space.getSymbols())
-      if (symbol.kind == Symbol::Kind::PerHead)
-        tensors.insert(symbol.value);
-  }
-  if (tensors.empty())
-    return success();
-  Value heads = extent(plan, kernel.inPlan(op.getQuery()), 1);
-  for (Value tensor : tensors) {
-    Value length = extent(plan, kernel.inPlan(tensor), 0);
-    if (failed(kernel.require(isAtLeast(plan, loc, length, heads),
-                              "expected a value for each query head, got {0} values and {1} heads",
-                              {length, heads})))
-      return failure();
-  }
-  return success();
-}
-
-LogicalResult AttendLowering::emitRequirements(KernelBuilder &kernel, ArrayRef<Pair> pairs) {
-  Value q = op.getQuery(), k = op.getKey(), v = op.getValue();
-  return success(
-      succeeded(requireEqualExtents(
-          kernel, q, 0, k, 0, "expected query and key to share the batch, got {0} and {1}")) &&
-      succeeded(requireEqualExtents(
-          kernel, k, 0, v, 0, "expected key and value to share the batch, got {0} and {1}")) &&
-      succeeded(requireEqualExtents(
-          kernel, k, 1, v, 1, "expected key and value to share the heads, got {0} and {1}")) &&
-      succeeded(requireEqualExtents(kernel, k, 2, v, 2,
-                                    "expected as many values as keys, got {1} and {0}")) &&
-      succeeded(requireHeads(kernel)) && succeeded(requireTokens(kernel)) &&
-      succeeded(requirePerHeadLengths(kernel, pairs)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -250,9 +104,9 @@ Side AttendLowering::getSide(OpBuilder &builder, const IRMapping &map, unsigned 
   Location loc = op.getLoc();
   Side side;
   side.box = segments.getBox(isQuery ? *op.getQueryTile() : *op.getKeyTile(), segment);
-  side.base = constant(builder, loc, 0);
+  side.base = makeIndex(builder, loc, 0);
   if (segments.isLoneSequence()) {
-    side.sizes = {extent(builder, map.lookup(isQuery ? op.getQuery() : op.getKey()), 2)};
+    side.sizes = {getExtent(builder, loc, map.lookup(isQuery ? op.getQuery() : op.getKey()), 2)};
     return side;
   }
   auto sizesOf = [&](unsigned index) {
@@ -262,8 +116,8 @@ Side AttendLowering::getSide(OpBuilder &builder, const IRMapping &map, unsigned 
     return sizes;
   };
   for (unsigned before = 0; before < segment; ++before)
-    side.base =
-        builder.createOrFold<arith::AddIOp>(loc, side.base, product(builder, loc, sizesOf(before)));
+    side.base = builder.createOrFold<arith::AddIOp>(loc, side.base,
+                                                    makeProduct(builder, loc, sizesOf(before)));
   side.sizes = sizesOf(segment);
   return side;
 }
@@ -273,15 +127,15 @@ Side AttendLowering::getQuerySide(KernelBuilder &kernel, unsigned segment) {
   Side side = getSide(kernel.body, kernel.getBodyMap(), segment, /*isQuery=*/true);
   for (auto [axis, box] : llvm::enumerate(side.box))
     side.at.push_back(kernel.body.createOrFold<arith::MulIOp>(loc, kernel.getGrid(2 + axis),
-                                                              constant(kernel.body, loc, box)));
+                                                              makeIndex(kernel.body, loc, box)));
   return side;
 }
 
 Value AttendLowering::getKeyHead(KernelBuilder &kernel) {
   OpBuilder &body = kernel.body;
   Location loc = op.getLoc();
-  Value heads = extent(body, kernel.inBody(op.getQuery()), 1);
-  Value keyHeads = extent(body, kernel.inBody(op.getKey()), 1);
+  Value heads = getExtent(body, loc, kernel.inBody(op.getQuery()), 1);
+  Value keyHeads = getExtent(body, loc, kernel.inBody(op.getKey()), 1);
   Value group = body.createOrFold<arith::DivUIOp>(loc, heads, keyHeads);
   return body.createOrFold<arith::DivUIOp>(loc, kernel.getGrid(1), group);
 }
@@ -309,8 +163,8 @@ Value AttendLowering::emitScore(KernelBuilder &kernel, Value scores, const Side 
   Location loc = op.getLoc();
   Value queryBase = query.base;
   if (!op.getFromStart()) {
-    Value queries = extent(body, kernel.inBody(op.getQuery()), 2);
-    Value keys = extent(body, kernel.inBody(op.getKey()), 2);
+    Value queries = getExtent(body, loc, kernel.inBody(op.getQuery()), 2);
+    Value keys = getExtent(body, loc, kernel.inBody(op.getKey()), 2);
     Value shift = body.createOrFold<arith::SubIOp>(loc, keys, queries);
     queryBase = body.createOrFold<arith::AddIOp>(loc, queryBase, shift);
   }
@@ -417,18 +271,18 @@ LogicalResult AttendLowering::lowerClasses(unsigned querySegment, unsigned keySe
   std::string kernelName = (name + "_classes").str();
   KernelBuilder kernel(op, kernelName, getUses({pair}), {output},
                        2 + segments.getRank(querySegment));
-  if (failed(emitRequirements(kernel, {pair})))
+  if (failed(emitRequirements(op, segments, pair.set, kernel)))
     return failure();
 
   OpBuilder &plan = kernel.plan;
-  SmallVector<Value> grid = {extent(plan, kernel.inPlan(op.getQuery()), 0),
-                             extent(plan, kernel.inPlan(op.getQuery()), 1)};
+  SmallVector<Value> grid = {getExtent(plan, loc, kernel.inPlan(op.getQuery()), 0),
+                             getExtent(plan, loc, kernel.inPlan(op.getQuery()), 1)};
   SmallVector<Value> queryTiles =
       countTiles(plan, loc, getSide(plan, kernel.getPlanMap(), querySegment, /*isQuery=*/true));
   SmallVector<Value> keyTiles =
       countTiles(plan, loc, getSide(plan, kernel.getPlanMap(), keySegment, /*isQuery=*/false));
-  SmallVector<Value> shape = {grid[0], grid[1], product(plan, loc, queryTiles),
-                              product(plan, loc, keyTiles)};
+  SmallVector<Value> shape = {grid[0], grid[1], makeProduct(plan, loc, queryTiles),
+                              makeProduct(plan, loc, keyTiles)};
   llvm::append_range(grid, queryTiles);
 
   OpBuilder &body = kernel.body;
@@ -462,13 +316,15 @@ LogicalResult AttendLowering::lowerSegment(unsigned segment, ArrayRef<Pair> pair
   if (segments.size() > 1)
     kernelName += "_segment_" + std::to_string(segment);
   KernelBuilder kernel(op, kernelName, getUses(pairs), outputs, 2 + segments.getRank(segment));
-  if (failed(emitRequirements(kernel, pairs)))
+  auto sets = llvm::map_to_vector(pairs, [](const Pair &pair) { return pair.set; });
+  if (failed(emitRequirements(op, segments, sets, kernel)))
     return failure();
 
   OpBuilder &plan = kernel.plan;
-  SmallVector<Value> shape = {
-      extent(plan, kernel.inPlan(op.getQuery()), 0), extent(plan, kernel.inPlan(op.getQuery()), 1),
-      extent(plan, kernel.inPlan(op.getQuery()), 2), extent(plan, kernel.inPlan(op.getValue()), 3)};
+  SmallVector<Value> shape = {getExtent(plan, loc, kernel.inPlan(op.getQuery()), 0),
+                              getExtent(plan, loc, kernel.inPlan(op.getQuery()), 1),
+                              getExtent(plan, loc, kernel.inPlan(op.getQuery()), 2),
+                              getExtent(plan, loc, kernel.inPlan(op.getValue()), 3)};
   SmallVector<Value> grid = {shape[0], shape[1]};
   llvm::append_range(grid, countTiles(plan, loc,
                                       getSide(plan, kernel.getPlanMap(), segment,

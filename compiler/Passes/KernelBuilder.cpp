@@ -15,6 +15,24 @@ bool lacuna::isCloneable(Operation *op) {
   return isMemoryEffectFree(op) && llvm::none_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
 }
 
+Value lacuna::makeIndex(OpBuilder &builder, Location loc, int64_t number) {
+  return arith::ConstantIndexOp::create(builder, loc, number);
+}
+
+Value lacuna::getExtent(OpBuilder &builder, Location loc, Value tensor, unsigned axis) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(axis))
+    return makeIndex(builder, loc, type.getDimSize(axis));
+  return tensor::DimOp::create(builder, loc, tensor, axis);
+}
+
+Value lacuna::makeProduct(OpBuilder &builder, Location loc, ValueRange factors) {
+  Value result = makeIndex(builder, loc, 1);
+  for (Value factor : factors)
+    result = builder.createOrFold<arith::MulIOp>(loc, result, factor);
+  return result;
+}
+
 /// Splits what `uses` depend on into `inputs` (values that only the function can supply) and
 /// `slice` (ops to compute again).
 static void collectSlice(ValueRange uses, SetVector<Value> &inputs, DenseSet<Operation *> &slice) {

@@ -22,6 +22,14 @@ bool isCloneable(mlir::Operation *op);
 /// Erases ops without uses or effects, users first.
 void eraseDeadOps(mlir::Block &block);
 
+/// A constant of type index.
+mlir::Value makeIndex(mlir::OpBuilder &builder, mlir::Location loc, int64_t number);
+/// The extent of `tensor` along `axis`, a constant where it is one.
+mlir::Value getExtent(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
+                      unsigned axis);
+/// The product of `factors`, 1 if there is none.
+mlir::Value makeProduct(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange factors);
+
 /// Builds one kernel for an op of a function. The caller writes IR at `plan` and `body`, with the
 /// function's values as `inPlan` and `inBody` give them, then calls `finish` and `launch`.
 class KernelBuilder {

@@ -1,19 +1,11 @@
 //===- MergeLowering.cpp - the kernel of one attn.merge -------------------===//
 #include "compiler/Passes/AttendLowering.h"
-#include "compiler/Passes/KernelBuilder.h"
 
 using namespace mlir;
 using namespace lacuna;
 
 /// Rows that one program merges.
 static constexpr int64_t mergeRows = 64;
-
-static Value extent(OpBuilder &builder, Location loc, Value tensor, unsigned axis) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  if (!type.isDynamicDim(axis))
-    return arith::ConstantIndexOp::create(builder, loc, type.getDimSize(axis));
-  return tensor::DimOp::create(builder, loc, tensor, axis);
-}
 
 /// All parts must have the run-time shape of the first.
 static LogicalResult requireEqualShapes(attn::MergeOp op, KernelBuilder &kernel) {
@@ -24,11 +16,11 @@ static LogicalResult requireEqualShapes(attn::MergeOp op, KernelBuilder &kernel)
   for (unsigned axis = 0; axis < 3; ++axis) {
     if (!type.isDynamicDim(axis))
       continue;
-    Value expected = extent(plan, loc, kernel.inPlan(first), axis);
+    Value expected = getExtent(plan, loc, kernel.inPlan(first), axis);
     for (Value part : op->getOperands().drop_front()) {
       if (part == first)
         continue;
-      Value found = extent(plan, loc, kernel.inPlan(part), axis);
+      Value found = getExtent(plan, loc, kernel.inPlan(part), axis);
       Value equal = arith::CmpIOp::create(plan, loc, arith::CmpIPredicate::eq, expected, found);
       if (failed(kernel.require(equal,
                                 "expected all parts of a merge to have one shape, got {0} and {1}",
@@ -50,20 +42,17 @@ LogicalResult lacuna::lowerMerge(attn::MergeOp op, StringRef name) {
   OpBuilder &plan = kernel.plan;
   SmallVector<Value> shape;
   for (unsigned axis = 0; axis < 4; ++axis)
-    shape.push_back(extent(plan, loc, kernel.inPlan(op.getOutputs().front()), axis));
-  Value up = arith::AddIOp::create(plan, loc, shape[2],
-                                   arith::ConstantIndexOp::create(plan, loc, mergeRows - 1));
-  Value tiles =
-      arith::DivUIOp::create(plan, loc, up, arith::ConstantIndexOp::create(plan, loc, mergeRows));
+    shape.push_back(getExtent(plan, loc, kernel.inPlan(op.getOutputs().front()), axis));
+  Value up = arith::AddIOp::create(plan, loc, shape[2], makeIndex(plan, loc, mergeRows - 1));
+  Value tiles = arith::DivUIOp::create(plan, loc, up, makeIndex(plan, loc, mergeRows));
   SmallVector<Value> grid = {shape[0], shape[1], tiles};
   shape.append({shape[0], shape[1], shape[2]});
 
   OpBuilder &body = kernel.body;
   Value batch = kernel.getGrid(0), head = kernel.getGrid(1);
-  Value size = extent(body, loc, kernel.inBody(op.getOutputs().front()), 2);
-  Value at = arith::MulIOp::create(body, loc, kernel.getGrid(2),
-                                   arith::ConstantIndexOp::create(body, loc, mergeRows));
-  Value base = arith::ConstantIndexOp::create(body, loc, 0);
+  Value size = getExtent(body, loc, kernel.inBody(op.getOutputs().front()), 2);
+  Value at = arith::MulIOp::create(body, loc, kernel.getGrid(2), makeIndex(body, loc, mergeRows));
+  Value base = makeIndex(body, loc, 0);
   ArrayRef<int64_t> box = mergeRows;
   auto load = [&](Value source, ArrayRef<int64_t> shape) -> Value {
     Type element = cast<RankedTensorType>(source.getType()).getElementType();

@@ -21,53 +21,104 @@ Value lacuna::materialize(OpBuilder &builder, Location loc, OpFoldResult size,
   return arith::ConstantIndexOp::create(builder, loc, *getConstantIntValue(size));
 }
 
-/// A domain that `set` was made over, or null. All of them have the same type.
-static Value findDomain(Value set) {
-  llvm::SetVector<Value> pending;
-  pending.insert(set);
-  for (size_t next = 0; next < pending.size(); ++next) {
-    Operation *definition = pending[next].getDefiningOp();
+/// The domains that `set` and the sets below it were made over, nearest first.
+static llvm::SetVector<Value> findDomains(Value set) {
+  llvm::SetVector<Value> sets, domains;
+  sets.insert(set);
+  for (size_t next = 0; next < sets.size(); ++next) {
+    Operation *definition = sets[next].getDefiningOp();
     if (!definition)
       continue;
     for (Value operand : definition->getOperands()) {
       if (isa<sparsity::DomainType>(operand.getType()))
-        return operand;
+        domains.insert(operand);
       if (isa<sparsity::SetType>(operand.getType()))
-        pending.insert(operand);
+        sets.insert(operand);
     }
   }
-  return {};
+  return domains;
 }
 
-LogicalResult Segments::readDomain(attn::AttendOp op, Value domain) {
-  Operation *definition = domain.getDefiningOp();
-  if (auto grid = dyn_cast_or_null<sparsity::GridOp>(definition)) {
-    Builder builder(op.getContext());
-    sizes.push_back(getMixedValues(grid.getStaticSizes(), grid.getSizes(), builder));
-    ranks.push_back(grid.getStaticSizes().size());
-    return success();
+/// Appends the sizes of each segment of `domain`, whose definition is a domain op.
+static LogicalResult appendSegments(Value domain,
+                                    SmallVectorImpl<SmallVector<OpFoldResult>> &segments) {
+  SmallVector<Value> pending = {domain};
+  while (!pending.empty()) {
+    Operation *definition = pending.pop_back_val().getDefiningOp();
+    if (auto concat = dyn_cast_or_null<sparsity::ConcatOp>(definition)) {
+      llvm::append_range(pending, llvm::reverse(concat.getDomains()));
+      continue;
+    }
+    Builder builder(domain.getContext());
+    if (auto grid = dyn_cast_or_null<sparsity::GridOp>(definition))
+      segments.push_back(getMixedValues(grid.getStaticSizes(), grid.getSizes(), builder));
+    else if (auto sequence = dyn_cast_or_null<sparsity::SequenceDomainOp>(definition))
+      segments.push_back(getMixedValues(sequence.getStaticSizes(), sequence.getSizes(), builder));
+    else
+      return failure();
   }
-  if (auto sequence = dyn_cast_or_null<sparsity::SequenceDomainOp>(definition)) {
-    Builder builder(op.getContext());
-    sizes.push_back(getMixedValues(sequence.getStaticSizes(), sequence.getSizes(), builder));
-    ranks.push_back(1);
+  return success();
+}
+
+LogicalResult Segments::readDomain(attn::AttendOp op) {
+  auto type = cast<sparsity::SetType>(op.getSet().getType());
+  ranks.assign(type.getQuery().begin(), type.getQuery().end());
+  if (type.isSequence())
     return success();
+  for (Value domain : findDomains(op.getSet())) {
+    if (cast<sparsity::DomainType>(domain.getType()).getSegments() != type.getQuery())
+      continue;
+    if (succeeded(appendSegments(domain, sizes)))
+      return success();
+    return op.emitOpError("expected a domain that domain ops define, got one from outside");
   }
-  return op.emitOpError("expected a domain whose definition is visible");
+  return op.emitOpError("expected a set of type ")
+         << type << " to name its domain, which gives the sizes of the axes";
+}
+
+void Segments::findRepeated(Value set, unsigned segment) {
+  for (Value domain : findDomains(set)) {
+    SmallVector<SmallVector<OpFoldResult>> others;
+    if (succeeded(appendSegments(domain, others)) && others.size() == 1 &&
+        others[0].size() == sizes[segment].size() && others[0] != sizes[segment])
+      repeated.push_back({segment, others[0]});
+  }
+}
+
+LogicalResult Segments::readSets(attn::AttendOp op) {
+  if (size() == 1) {
+    sets = {op.getSet()};
+  } else {
+    auto segments = op.getSet().getDefiningOp<sparsity::SegmentsOp>();
+    if (!segments)
+      return op.emitOpError(
+          "expected one set per pair of segments, which lacuna-split-segments makes");
+    for (unsigned query = 0; query < size(); ++query)
+      for (unsigned key = 0; key < size(); ++key)
+        sets.push_back(segments.getEntry(query, key));
+  }
+  if (isLoneSequence())
+    return success();
+  for (unsigned query = 0; query < size(); ++query)
+    for (unsigned key = 0; key < size(); ++key) {
+      auto type = cast<sparsity::SetType>(getSets(query)[key].getType());
+      if (!type.isSingle())
+        return op.emitOpError("expected sets between two segments inside a concatenation, got ")
+               << type;
+      // A domain below a set between two segments is that of both.
+      if (type.getQuery() == type.getKey()) {
+        findRepeated(getSets(query)[key], query);
+        if (key != query)
+          findRepeated(getSets(query)[key], key);
+      }
+    }
+  return success();
 }
 
 LogicalResult Segments::read(attn::AttendOp op) {
-  auto type = cast<sparsity::SetType>(op.getSet().getType());
-  sets = {op.getSet()};
-  if (type.isSequence()) {
-    ranks = {1};
-    return success();
-  }
-  Value domain = findDomain(op.getSet());
-  if (!domain)
-    return op.emitOpError("expected a set of type ")
-           << type << " to name its domain, which gives the sizes of the axes";
-  return readDomain(op, domain);
+  if (failed(readDomain(op)))
+    return failure();
+  return readSets(op);
 }
 
 ArrayRef<int64_t> Segments::getBox(ArrayRef<int64_t> boxes, unsigned segment) const {
@@ -84,6 +135,10 @@ ArrayRef<Value> Segments::getSets(unsigned querySegment) const {
 void Segments::appendValues(SmallVectorImpl<Value> &values) const {
   for (ArrayRef<OpFoldResult> segment : sizes)
     for (OpFoldResult size : segment)
+      if (auto value = dyn_cast<Value>(size))
+        values.push_back(value);
+  for (const Repeated &other : repeated)
+    for (OpFoldResult size : other.sizes)
       if (auto value = dyn_cast<Value>(size))
         values.push_back(value);
 }

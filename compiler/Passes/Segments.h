@@ -18,8 +18,10 @@ mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::OpFo
 /// them. Queries and keys have the same segments.
 class Segments {
 public:
-  /// Finds the domain of `op`'s set; emits what is missing.
+  /// Finds the domain of `op`'s set, and the sets between its segments; emits what is missing.
   mlir::LogicalResult read(attn::AttendOp op);
+  /// Finds the domain only, which is there before `lacuna-split-segments` has run.
+  mlir::LogicalResult readDomain(attn::AttendOp op);
 
   unsigned size() const { return ranks.size(); }
   /// A sequence on its own: its sizes are the token counts of the tensors.
@@ -30,16 +32,24 @@ public:
   llvm::ArrayRef<int64_t> getBox(llvm::ArrayRef<int64_t> boxes, unsigned segment) const;
   /// The sets between a query segment and each key segment.
   llvm::ArrayRef<mlir::Value> getSets(unsigned querySegment) const;
+  /// Sizes that some other domain gives the same segment; they must agree at run time.
+  struct Repeated {
+    unsigned segment;
+    llvm::SmallVector<mlir::OpFoldResult> sizes;
+  };
+  llvm::ArrayRef<Repeated> getRepeated() const { return repeated; }
   /// Adds the run-time sizes to `values`.
   void appendValues(llvm::SmallVectorImpl<mlir::Value> &values) const;
 
 private:
-  mlir::LogicalResult readDomain(attn::AttendOp op, mlir::Value domain);
+  mlir::LogicalResult readSets(attn::AttendOp op);
+  void findRepeated(mlir::Value set, unsigned segment);
 
   llvm::SmallVector<int64_t> ranks;
   llvm::SmallVector<llvm::SmallVector<mlir::OpFoldResult>> sizes;
   /// Row by row: query segment, then key segment.
   llvm::SmallVector<mlir::Value> sets;
+  llvm::SmallVector<Repeated> repeated;
 };
 
 } // namespace lacuna

@@ -1,0 +1,193 @@
+//===- AttendRequirements.cpp - what a launch of attention checks ---------===//
+//
+// What a verifier cannot see of shapes and sizes that are known at run time
+// only. Every kernel of an attend checks all of it: the first one that runs
+// must not touch memory outside its tensors.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Passes/AttendLowering.h"
+
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace lacuna;
+using lacuna::sparsity::FormulaSpace;
+using lacuna::sparsity::SetType;
+using lacuna::sparsity::Symbol;
+
+namespace {
+/// Writes the requirements of one kernel into its plan.
+class Requirements {
+public:
+  Requirements(attn::AttendOp op, const Segments &segments, ValueRange sets, KernelBuilder &kernel)
+      : op(op), segments(segments), sets(sets), kernel(kernel), plan(kernel.plan),
+        loc(op.getLoc()) {}
+
+  LogicalResult emit();
+
+private:
+  LogicalResult emitTensors();
+  LogicalResult emitHeads();
+  LogicalResult emitTokens();
+  LogicalResult emitRepeated();
+  LogicalResult emitPerHead();
+  LogicalResult emitDocuments();
+
+  LogicalResult requireEqual(Value a, Value b, StringRef message) {
+    return kernel.require(compare(arith::CmpIPredicate::eq, a, b), message, {a, b});
+  }
+  LogicalResult requireEqualExtents(Value a, Value b, unsigned axis, StringRef message);
+
+  Value compare(arith::CmpIPredicate predicate, Value a, Value b) {
+    return plan.createOrFold<arith::CmpIOp>(loc, predicate, a, b);
+  }
+  Value extent(Value tensor, unsigned axis) {
+    return getExtent(plan, loc, kernel.inPlan(tensor), axis);
+  }
+  SmallVector<Value> sizesOf(ArrayRef<OpFoldResult> sizes) {
+    return llvm::map_to_vector(sizes, [&](OpFoldResult size) {
+      return materialize(plan, loc, size, kernel.getPlanMap());
+    });
+  }
+
+  attn::AttendOp op;
+  const Segments &segments;
+  ValueRange sets;
+  KernelBuilder &kernel;
+  OpBuilder &plan;
+  Location loc;
+};
+} // namespace
+
+LogicalResult Requirements::requireEqualExtents(Value a, Value b, unsigned axis,
+                                                StringRef message) {
+  auto typeA = cast<RankedTensorType>(a.getType()), typeB = cast<RankedTensorType>(b.getType());
+  if (!typeA.isDynamicDim(axis) && !typeB.isDynamicDim(axis))
+    return success(); // The verifier has compared them.
+  return requireEqual(extent(a, axis), extent(b, axis), message);
+}
+
+LogicalResult Requirements::emitTensors() {
+  Value query = op.getQuery(), key = op.getKey(), value = op.getValue();
+  return success(
+      succeeded(requireEqualExtents(
+          query, key, 0, "expected query and key to share the batch, got {0} and {1}")) &&
+      succeeded(requireEqualExtents(
+          key, value, 0, "expected key and value to share the batch, got {0} and {1}")) &&
+      succeeded(requireEqualExtents(
+          key, value, 1,
+          "expected key and value to have the same number of heads, got {0} and {1}")) &&
+      succeeded(requireEqualExtents(
+          key, value, 2, "expected key and value to have the same length, got {0} and {1}")));
+}
+
+LogicalResult Requirements::emitHeads() {
+  Value heads = extent(op.getQuery(), 1), keyHeads = extent(op.getKey(), 1);
+  // No key head at all fits only no query head; the division must not see it.
+  Value one = makeIndex(plan, loc, 1), zero = makeIndex(plan, loc, 0);
+  Value divisor = plan.createOrFold<arith::MaxUIOp>(loc, keyHeads, one);
+  Value rest = plan.createOrFold<arith::RemUIOp>(loc, heads, divisor);
+  Value divides = compare(arith::CmpIPredicate::eq, rest, zero);
+  Value some = compare(arith::CmpIPredicate::sge, keyHeads, one);
+  Value none = compare(arith::CmpIPredicate::eq, heads, zero);
+  Value served = plan.createOrFold<arith::OrIOp>(loc, some, none);
+  Value holds = plan.createOrFold<arith::AndIOp>(loc, divides, served);
+  if (failed(kernel.require(holds,
+                            "expected the number of query heads to be a multiple of the number of "
+                            "key heads, got {0} and {1}",
+                            {heads, keyHeads})))
+    return failure();
+  if (!op.getSinks())
+    return success();
+  return requireEqual(extent(op.getSinks(), 0), heads,
+                      "expected one sink per query head, got {0} sinks and {1} heads");
+}
+
+LogicalResult Requirements::emitTokens() {
+  if (segments.isLoneSequence())
+    return success();
+  Value zero = makeIndex(plan, loc, 0), total = zero;
+  for (unsigned segment = 0; segment < segments.size(); ++segment) {
+    SmallVector<Value> sizes = sizesOf(segments.getSizes(segment));
+    for (Value size : sizes)
+      if (failed(kernel.require(compare(arith::CmpIPredicate::sge, size, zero),
+                                "expected sizes of a domain to be at least 0, got {0}", {size})))
+        return failure();
+    total = plan.createOrFold<arith::AddIOp>(loc, total, makeProduct(plan, loc, sizes));
+  }
+  return success(
+      succeeded(requireEqual(total, extent(op.getQuery(), 2),
+                             "expected as many queries as the domain has tokens, got {1} queries "
+                             "and {0} tokens")) &&
+      succeeded(requireEqual(
+          total, extent(op.getKey(), 2),
+          "expected as many keys as the domain has tokens, got {1} keys and {0} tokens")));
+}
+
+/// Sets made over another domain of the same shape.
+LogicalResult Requirements::emitRepeated() {
+  for (const Segments::Repeated &other : segments.getRepeated())
+    for (auto [a, b] :
+         llvm::zip_equal(sizesOf(segments.getSizes(other.segment)), sizesOf(other.sizes)))
+      if (failed(requireEqual(
+              a, b, "expected all domains of a set to have equal sizes, got {0} and {1}")))
+        return failure();
+  return success();
+}
+
+LogicalResult Requirements::emitPerHead() {
+  llvm::SetVector<Value> tensors;
+  for (Value set : sets) {
+    auto type = cast<SetType>(set.getType());
+    FormulaSpace space(op.getContext(), type.getQueryRank(), type.getKeyRank());
+    if (failed(sparsity::buildFormula(set, space)))
+      return failure();
+    for (const Symbol &symbol : space.getSymbols())
+      if (symbol.kind == Symbol::Kind::PerHead)
+        tensors.insert(symbol.value);
+  }
+  Value heads = extent(op.getQuery(), 1);
+  for (Value tensor : tensors) {
+    Value length = extent(tensor, 0);
+    if (failed(kernel.require(compare(arith::CmpIPredicate::sge, length, heads),
+                              "expected a value for each query head, got {0} values and {1} heads",
+                              {length, heads})))
+      return failure();
+  }
+  return success();
+}
+
+/// Both lists of offsets name the same documents.
+LogicalResult Requirements::emitDocuments() {
+  llvm::SetVector<Value> below(sets.begin(), sets.end());
+  Value one = makeIndex(plan, loc, 1);
+  for (size_t next = 0; next < below.size(); ++next) {
+    Operation *definition = below[next].getDefiningOp();
+    for (Value operand : definition->getOperands())
+      if (isa<SetType>(operand.getType()))
+        below.insert(operand);
+    auto documents = dyn_cast<sparsity::DocumentsOp>(definition);
+    if (!documents)
+      continue;
+    Value queries = extent(documents.getQueryOffsets(), 0);
+    Value keys = extent(documents.getKeyOffsets(), 0);
+    if (failed(requireEqual(queries, keys,
+                            "expected as many query offsets as key offsets, got {0} and {1}")) ||
+        failed(kernel.require(compare(arith::CmpIPredicate::sge, queries, one),
+                              "expected one document offset more than documents, got {0} offsets",
+                              {queries})))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Requirements::emit() {
+  return success(succeeded(emitTensors()) && succeeded(emitHeads()) && succeeded(emitTokens()) &&
+                 succeeded(emitRepeated()) && succeeded(emitPerHead()) &&
+                 succeeded(emitDocuments()));
+}
+
+LogicalResult lacuna::emitRequirements(attn::AttendOp op, const Segments &segments, ValueRange sets,
+                                       KernelBuilder &kernel) {
+  return Requirements(op, segments, sets, kernel).emit();
+}
