@@ -183,15 +183,15 @@ LogicalResult ReferenceProgram::addMerge(Operation *operation) {
         return failure();
       part.givenLse = *given;
     }
+    if (!step.shape.empty() && shape != step.shape)
+      return op.emitOpError("expected all parts to have one shape, got ")
+             << shapeText(step.shape) << " and " << shapeText(shape);
     if (part.givenLse &&
         part.givenLse->shape != std::vector<int64_t>(shape.begin(), shape.begin() + 3))
       return op.emitOpError("expected an lse of shape ")
              << shapeText({shape[0], shape[1], shape[2]}) << ", got "
              << shapeText(part.givenLse->shape);
     step.parts.push_back(part);
-    if (!step.shape.empty() && shape != step.shape)
-      return op.emitOpError("expected all parts to have one shape, got ")
-             << shapeText(step.shape) << " and " << shapeText(shape);
     step.shape = std::move(shape);
   }
   for (Value result : op->getResults())

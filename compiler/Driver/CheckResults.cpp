@@ -4,7 +4,9 @@
 #include "compiler/Driver/ParseSpec.h"
 #include "lib/Support/Text.h"
 
-#include <fmt/format.h>
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
 #include <limits>
 
 using namespace mlir;
@@ -19,15 +21,17 @@ bool CheckReport::passes() const {
 std::string CheckReport::failures() const {
   static constexpr const char *axes[] = {"batch", "head", "row", "channel"};
   std::string text;
+  llvm::raw_string_ostream os(text);
   for (const ResultCheck &result : results) {
     const reference::Comparison &found = result.comparison;
     if (found.passes())
       continue;
-    text += fmt::format("{}: {} of {} values are beyond tolerance, the worst at", result.name,
-                        groupedText(found.beyond), groupedText(found.values));
+    os << result.name << ": " << groupedText(found.beyond) << " of " << groupedText(found.values)
+       << " values are beyond tolerance, the worst at";
     for (size_t axis = 0; axis < found.where.size(); ++axis)
-      text += fmt::format(" {} {}", axes[axis], found.where[axis]);
-    text += fmt::format(": got {}, exact {}\n", found.got, found.exact);
+      os << ' ' << axes[axis] << ' ' << found.where[axis];
+    os << ": got " << llvm::format("%.9g", found.got) << ", exact "
+       << llvm::format("%.9g", found.exact) << '\n';
   }
   return text;
 }

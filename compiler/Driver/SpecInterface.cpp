@@ -168,7 +168,8 @@ LogicalResult Binder::bindInteger(unsigned index) {
     if (!number)
       return error(index) << "expected lacuna.default of '" << name(index)
                           << "' to be an integer, got " << attr;
-    value = number.getValue().getSExtValue();
+    value = number.getType().isInteger(1) ? static_cast<int64_t>(number.getValue().getZExtValue())
+                                          : number.getValue().getSExtValue();
   } else if (SpecSizes::isSizeName(name(index))) {
     FailureOr<int64_t> size = sizes.lookup(name(index), function.getArgument(index).getLoc());
     if (failed(size))
@@ -179,7 +180,8 @@ LogicalResult Binder::bindInteger(unsigned index) {
                         << name(index) << "=... or declare lacuna.default";
   }
   auto type = dyn_cast<IntegerType>(function.getArgument(index).getType());
-  if (type && type.getWidth() < 64 && !llvm::isIntN(type.getWidth(), value))
+  bool isBit = type && type.getWidth() == 1 && (value == 0 || value == 1);
+  if (type && type.getWidth() < 64 && !isBit && !llvm::isIntN(type.getWidth(), value))
     return error(index) << "expected '" << name(index) << "' to fit " << type << ", got " << value;
   spec.arguments[index] = value;
   return success();

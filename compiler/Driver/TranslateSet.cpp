@@ -146,10 +146,8 @@ FailureOr<std::vector<Set>> SetTranslator::translateAll(ValueRange values) {
 FailureOr<Set> SetTranslator::translate(Value value) {
   if (auto found = translated.find(value); found != translated.end())
     return found->second;
-  Operation *op = value.getDefiningOp();
-  if (!op)
-    return emitError(value.getLoc(), "expected a set that is built in this function");
-  FailureOr<Set> set = translateOp(op);
+  // attend-12 and algebra-2: sets are results of set ops.
+  FailureOr<Set> set = translateOp(value.getDefiningOp());
   if (succeeded(set))
     translated[value] = *set;
   return set;

@@ -101,14 +101,20 @@ TEST(SpecInterface, theSameSeedGivesTheSameNumbers) {
 TEST(SpecInterface, mistakesAreNamed) {
   EXPECT_THAT(bind(window, {}), HasSubstr("expected a value for 'right': give --set right=..."));
   EXPECT_THAT(bind(window, {{"right", "x"}}), HasSubstr("expected an integer for 'right'"));
-  EXPECT_THAT(bind(window, {{"right", "0"}, {"lft", "1"}}), HasSubstr("'lft' to name a size"));
-  EXPECT_THAT(bind(window, {{"right", "0"}, {"hq", "8"}}), HasSubstr("takes the size 'hq'"));
-  EXPECT_THAT(bind(window, {{"right", "0"}, {"n", "-1"}}), HasSubstr("at least 0, got '-1'"));
+  EXPECT_THAT(
+      bind(window, {{"right", "0"}, {"lft", "1"}}),
+      HasSubstr(
+          "expected 'lft' to name a size (b, n, nq, nk, hq, hkv, d, dv) or an argument (q, k"));
+  EXPECT_THAT(bind(window, {{"right", "0"}, {"hq", "8"}}),
+              HasSubstr("expected a dynamic extent that takes the size 'hq', but the types of this "
+                        "function fix it"));
+  EXPECT_THAT(bind(window, {{"right", "0"}, {"n", "-1"}}),
+              HasSubstr("expected the size 'n' to be a number of at least 0, got '-1'"));
   EXPECT_THAT(bind(window, {{"right", "0"}, {"n", "4k"}}), HasSubstr("got '4k'"));
   EXPECT_THAT(bind(window, {{"right", "0"}, {"q", "1x5x8x8"}}), HasSubstr("fits"));
   EXPECT_THAT(bind(window, {{"right", "0"}, {"q", "1x4x8"}}), HasSubstr("fits"));
   EXPECT_THAT(bind(window, {{"right", "0"}, {"q", "1x4x8x8"}, {"k", "2x2x8x8"}}),
-              HasSubstr("to have b = 1"));
+              HasSubstr("expected 'k' to have b = 1 like the arguments before it, got 2"));
   EXPECT_THAT(bind(window, {{"right", "0"}, {"gain", "loud"}}), HasSubstr("number for 'gain'"));
   EXPECT_THAT(bind(window, {{"right", "0"}, {"n", "1000000000000"}}), HasSubstr("memory"));
   EXPECT_THAT(bind(window, {{"right", "0"}, {"n", "4611686018427387904"}}), HasSubstr("memory"));
@@ -152,7 +158,8 @@ TEST(SpecInterface, filesThatDoNotFitAreRefused) {
   EXPECT_THAT(bind(table, {{"u", "1:2"}}, nullptr, folder / ""), HasSubstr("type f32"));
   ASSERT_TRUE(writeNpy(folder / "q.npy", OwnedTensor(ElementType::F32, {1, 3, 3, 8}).view()));
   EXPECT_THAT(bind(table, {{"u", "1:2"}}, nullptr, folder / ""), HasSubstr("1x3x3x8"));
-  EXPECT_THAT(bind(table, {{"u", "1:2"}}, nullptr, folder / "none"), HasSubstr("folder"));
+  EXPECT_THAT(bind(table, {{"u", "1:2"}}, nullptr, folder / "none"),
+              HasSubstr("expected a folder of .npy files at '"));
 }
 
 TEST(SpecInterface, assignmentsAreReadWholeOrNotAtAll) {
@@ -161,4 +168,40 @@ TEST(SpecInterface, assignmentsAreReadWholeOrNotAtAll) {
   EXPECT_EQ(pairs, (Assignments{{"n", "4096"}, {"left", "255"}}));
   for (const char *wrong : {"n", "n=", "=4", "n=4,", "n=4,,b=1"})
     EXPECT_FALSE(parseAssignments(wrong, pairs)) << wrong;
+}
+
+TEST(SpecInterface, declarationsThatDoNotFitAreRefused) {
+  auto spec = [](const std::string &argument, const std::string &attributes) {
+    return "func.func @s(%q: tensor<1x1x?x8xf32>, " + argument +
+           ") -> tensor<1x1x?x8xf32> attributes {" + attributes +
+           "} {\n  %set = sparsity.all\n  %o = attn.attend %q, %q, %q over %set scale 1.0 : "
+           "tensor<1x1x?x8xf32>, tensor<1x1x?x8xf32>, tensor<1x1x?x8xf32> -> "
+           "tensor<1x1x?x8xf32>\n  return %o : tensor<1x1x?x8xf32>\n}\n";
+  };
+  auto refusal = [&](const std::string &argument, const std::string &attributes) {
+    return bind(spec(argument, attributes).c_str(), {});
+  };
+  EXPECT_THAT(refusal("%x: index {lacuna.default = 1}", "lacuna.sizes = 4"),
+              HasSubstr("expected lacuna.sizes to be a dictionary such as {n = 4096, b = 1}, got"));
+  for (const char *sizes : {"{m = 4}", "{n = -4}", "{n = 4.0}"})
+    EXPECT_THAT(refusal("%x: index {lacuna.default = 1}", std::string("lacuna.sizes = ") + sizes),
+                HasSubstr("expected lacuna.sizes to map sizes (b, n, nq, nk, hq, hkv, d, dv) to "
+                          "numbers of at least 0, got '"));
+  EXPECT_THAT(refusal("%x: index {lacuna.default = 1.0}", "lacuna.sizes = {n = 4}"),
+              HasSubstr("expected lacuna.default of 'x' to be an integer, got"));
+  EXPECT_THAT(refusal("%x: f32 {lacuna.default = 1}", "lacuna.sizes = {n = 4}"),
+              HasSubstr("expected lacuna.default of 'x' to be a float, got"));
+  EXPECT_THAT(refusal("%x: i8 {lacuna.default = 300}", "lacuna.sizes = {n = 4}"),
+              HasSubstr("to fit 'i8', got 300"));
+  EXPECT_THAT(refusal("%x: tensor<?xf32> {lacuna.shape = [4, 4]}", "lacuna.sizes = {n = 4}"),
+              HasSubstr("expected lacuna.shape of 'x"));
+  EXPECT_THAT(refusal("%x: tensor<?xf32> {lacuna.values = 4}", "lacuna.sizes = {n = 4}"),
+              HasSubstr("expected lacuna.values of 'x' to be a list of numbers, got"));
+  EXPECT_THAT(refusal("%x: tensor<?xf32>", "lacuna.sizes = {n = 4}"),
+              HasSubstr("expected a shape for 'x': give --set x=... or declare lacuna.shape"));
+  EXPECT_THAT(refusal("%x: index {lacuna.default = 1}", ""),
+              HasSubstr("give --set n=... or declare lacuna.sizes"));
+  EXPECT_THAT(refusal("%x: complex<f32>", "lacuna.sizes = {n = 4}"),
+              HasSubstr("expected argument 'x' to be an index, an integer, a float or a ranked "
+                        "tensor"));
 }

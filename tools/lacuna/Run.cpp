@@ -1,0 +1,231 @@
+//===- Run.cpp - lacuna run: a spec on inputs, checked by the oracle -------===//
+#include "compiler/Driver/CountPairs.h"
+#include "compiler/Driver/CpuProgram.h"
+#include "lib/Support/Npy.h"
+#include "lib/Support/Settings.h"
+#include "runtime/Cpu/ThreadPool.h"
+#include "tools/lacuna/Command.h"
+#include "tools/lacuna/RunReport.h"
+#include "tools/lacuna/Spec.h"
+#include "tools/lacuna/SpecArguments.h"
+
+#include "dialects/Attn/Attn.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+
+using namespace mlir;
+
+namespace lacuna::tool {
+
+namespace {
+/// What the command line asks for.
+struct RunRequest {
+  BindOptions binding;
+  SpecToTileOptions tiles;
+  int64_t threads = 0, repeats = 1;
+};
+
+/// A run so far; steps return an exit code after a message, or Success.
+class Runner {
+public:
+  Runner(const Arguments &arguments, RunRequest request)
+      : arguments(arguments), request(std::move(request)) {}
+  int run();
+
+private:
+  int compile();
+  int execute();
+  int countWork();
+  int check();
+  int writeOutputs();
+
+  const Arguments &arguments;
+  RunRequest request;
+  std::unique_ptr<Spec> spec;
+  BoundSpec bound;
+  OwningOpRef<ModuleOp> module;
+  std::unique_ptr<CpuProgram> program;
+  std::vector<OwnedTensor> outputs;
+  RunReport report;
+};
+} // namespace
+
+static double secondsSince(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Says what takes long, when somebody watches.
+static void showProgress(llvm::StringRef what) {
+  if (llvm::errs().is_displayed())
+    llvm::errs() << "lacuna: " << what << "...\n";
+}
+
+int Runner::compile() {
+  auto start = std::chrono::steady_clock::now();
+  // The oracle reads the spec as it was written: compile a copy.
+  module = spec->getModule().clone();
+  PassManager passes(&spec->getContext());
+  buildSpecToTile(passes, request.tiles);
+  buildTileToLoops(passes);
+  if (failed(passes.run(*module)))
+    return UserMistake;
+  auto compiled = CpuProgram::compile(*module->getOps<func::FuncOp>().begin());
+  if (failed(compiled))
+    return UserMistake;
+  program = std::move(*compiled);
+  report.compileSeconds = secondsSince(start);
+  return Success;
+}
+
+int Runner::execute() {
+  runtime::ThreadPool pool(request.threads);
+  report.threads = pool.getThreads();
+  report.repeats = request.repeats;
+  for (int64_t repeat = 0; repeat < request.repeats; ++repeat) {
+    auto start = std::chrono::steady_clock::now();
+    Result<std::vector<OwnedTensor>> results = program->run(bound.arguments, pool);
+    double seconds = secondsSince(start);
+    if (!results) {
+      emitError(bound.function.getLoc()) << results.status().message();
+      return UserMistake;
+    }
+    report.runSeconds = repeat == 0 ? seconds : std::min(report.runSeconds, seconds);
+    outputs = std::move(*results);
+  }
+  return Success;
+}
+
+int Runner::countWork() {
+  FailureOr<std::vector<AttendCounts>> counts = countPairs(bound, request.tiles);
+  if (failed(counts))
+    return UserMistake;
+  size_t next = 0;
+  bound.function.walk([&](attn::AttendOp attend) {
+    const AttendCounts &found = (*counts)[next++];
+    int64_t live = found.totalLivePairs();
+    report.livePairs += live;
+    if (found.counted > 0)
+      report.allPairs += found.counts.allPairs * (found.batch * found.heads / found.counted);
+    auto channels = [](Value value) { return cast<ShapedType>(value.getType()).getDimSize(3); };
+    report.flops += 2.0 * static_cast<double>(live) *
+                    static_cast<double>(channels(attend.getQuery()) + channels(attend.getValue()));
+  });
+  return Success;
+}
+
+int Runner::check() {
+  showProgress("comparing with the oracle");
+  std::unique_ptr<ReferenceProgram> reference = ReferenceProgram::build(bound);
+  if (!reference)
+    return UserMistake;
+  CheckOptions options;
+  options.seed = request.binding.seed;
+  options.threads = static_cast<unsigned>(request.threads);
+  std::vector<Tensor> views;
+  for (const OwnedTensor &output : outputs)
+    views.push_back(output.view());
+  report.sampleSeed = options.seed;
+  report.check = checkResults(*reference, views, options);
+  // The oracle counts too, where that is quick.
+  constexpr int64_t mostTests = int64_t{1} << 26;
+  std::optional<int64_t> live = reference->countLivePairs(mostTests, options.threads);
+  if (live && *live != report.livePairs)
+    return fail("expected " + llvm::Twine(*live) + " live pairs, counted " +
+                llvm::Twine(report.livePairs));
+  return Success;
+}
+
+int Runner::writeOutputs() {
+  std::string folder = arguments.get("--outputs").str();
+  if (std::error_code failure = llvm::sys::fs::create_directories(folder))
+    return failEnvironment("cannot create '" + folder + "': " + failure.message());
+  std::unique_ptr<ReferenceProgram> reference = ReferenceProgram::build(bound);
+  if (!reference)
+    return UserMistake;
+  for (auto [name, output] : llvm::zip(resultNames(*reference), outputs))
+    if (Status status = writeNpy(folder + "/" + name + ".npy", output.view()); !status)
+      return failEnvironment(status.message());
+  return Success;
+}
+
+int Runner::run() {
+  spec = Spec::load(arguments.positional(0));
+  if (!spec)
+    return UserMistake;
+  FailureOr<BoundSpec> values = bindSpec(spec->getFunction(), request.binding);
+  if (failed(values))
+    return UserMistake;
+  bound = std::move(*values);
+  report.function = bound.function.getSymName().str();
+  report.target = "cpu";
+  report.spec = &bound;
+  for (auto step : {&Runner::compile, &Runner::execute, &Runner::countWork})
+    if (int code = (this->*step)())
+      return code;
+  if (arguments.has("--outputs"))
+    if (int code = writeOutputs())
+      return code;
+  if (arguments.has("--check"))
+    if (int code = check())
+      return code;
+  llvm::outs() << (arguments.has("--json") ? report.json() : report.text());
+  return report.check && !report.check->passes() ? UserMistake : Success;
+}
+
+static int runRun(const Arguments &arguments) {
+  RunRequest request;
+  Result<Settings> settings = Settings::fromEnvironment();
+  if (!settings)
+    return failEnvironment(settings.status().message());
+  request.threads = settings->threads;
+  if (int code = checkTarget(arguments))
+    return code;
+  if (int code = readBinding(arguments, request.binding))
+    return code;
+  if (int code = readTiles(arguments, request.tiles))
+    return code;
+  if (int code = readCount(arguments, "--threads", 0, request.threads))
+    return code;
+  if (int code = readCount(arguments, "--repeat", 1, request.repeats))
+    return code;
+  return Runner(arguments, std::move(request)).run();
+}
+
+static const Option options[] = {
+    {"--set", "NAME=VALUE,...",
+     "sizes (n, nq, nk, b, ...), scalars (left=255), shapes (q=1x8x4096x64) and\n"
+     "elements (offsets=0:100:4096); may be repeated"},
+    {"--check", "", "compare with the oracle, exit 1 when a value is beyond tolerance"},
+    {"--target", "TARGET", "where to run: cpu (default)"},
+    {"--inputs", "DIR", "take argument %q from DIR/q.npy, and so on"},
+    {"--outputs", "DIR", "write each result to DIR/<name>.npy"},
+    {"--seed", "N", "where random inputs and samples start (default: 0)"},
+    {"--threads", "N", "threads (default: LACUNA_THREADS, else one per core)"},
+    {"--repeat", "N", "run N times and report the fastest (default: 1)"},
+    {"--query-tile", "SHAPE", "tokens per query tile: 64, or 4x4x4 on a grid"},
+    {"--key-tile", "SHAPE", "tokens per key tile"},
+    {"--json", "", "print the report as JSON"},
+};
+
+const Command runCommand = {
+    .name = "run",
+    .summary = "compile a spec and run it on random or given inputs",
+    .usage = "SPEC [--set NAME=VALUE,...] [--check]",
+    .help =
+        "Every argument of the spec needs a value; --set wins over files, files over the defaults\n"
+        "that the spec declares, and float tensors are random otherwise. The report says what was\n"
+        "computed, how many pairs are live, and how fast it was. With --check the results are\n"
+        "compared with an oracle that walks the set pair by pair in f64; where that would take\n"
+        "long it takes a sample of rows and says so.\n\n"
+        "  lacuna run examples/sliding_window_sinks.mlir --set n=4096,left=255 --check\n"
+        "  lacuna run examples/documents.mlir --set n=100,offsets=0:30:30:100 --check\n"
+        "  lacuna run examples/dense.mlir --set q=2x8x1024x64 --repeat 5 --json\n",
+    .options = options,
+    .positionals = 1,
+    .run = runRun,
+};
+
+} // namespace lacuna::tool
