@@ -273,7 +273,9 @@ unsigned LoopWriter::run() {
 static void eraseUnusedSets(Operation *root) {
   SmallVector<Operation *> ops;
   root->walk([&](Operation *op) {
-    if (isa_and_present<sparsity::SparsityDialect>(op->getDialect()))
+    // What stands inside a set's region goes with the set.
+    if (isa_and_present<sparsity::SparsityDialect>(op->getDialect()) && op->getNumResults() != 0 &&
+        !isa_and_present<sparsity::SparsityDialect>(op->getParentOp()->getDialect()))
       ops.push_back(op);
   });
   for (Operation *op : llvm::reverse(ops))
