@@ -1,0 +1,205 @@
+//===- Bench.cpp - lacuna bench: how fast a spec runs here ----------------===//
+#include "compiler/Driver/CountPairs.h"
+#include "compiler/Driver/CpuProgram.h"
+#include "dialects/Attn/Attn.h"
+#include "tools/lacuna/FmaPeak.h"
+#include "tools/lacuna/Spec.h"
+#include "tools/lacuna/SpecArguments.h"
+
+#include "lib/Support/Text.h"
+#include "runtime/Cpu/ThreadPool.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <chrono>
+
+using namespace mlir;
+
+namespace lacuna::tool {
+
+using Clock = std::chrono::steady_clock;
+
+static double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+namespace {
+struct BenchResult {
+  std::vector<double> seconds;
+  /// Of the compilation.
+  double compileSeconds = 0;
+  int64_t threads = 0, livePairs = 0;
+  /// Two products per live pair, two operations per multiply-add.
+  double flops = 0;
+  double peak = 0;
+
+  double median() const { return seconds[seconds.size() / 2]; }
+  double rate() const { return median() > 0 ? flops / median() : 0; }
+};
+} // namespace
+
+/// Live pairs and operations of all attends.
+static LogicalResult countWork(const BoundSpec &spec, const SpecToTileOptions &tiles,
+                               Executor &executor, BenchResult &result) {
+  FailureOr<std::vector<AttendCounts>> counts = countPairs(spec, executor, tiles);
+  if (failed(counts))
+    return failure();
+  func::FuncOp function = spec.function;
+  auto attends = function.getBody().front().getOps<attn::AttendOp>();
+  for (auto [attend, count] : llvm::zip_equal(attends, *counts)) {
+    int64_t pairs = count.totalLivePairs();
+    int64_t channels = attend.getQuery().getType().getDimSize(3);
+    int64_t valueChannels = attend.getValue().getType().getDimSize(3);
+    result.livePairs += pairs;
+    result.flops +=
+        2.0 * static_cast<double>(channels + valueChannels) * static_cast<double>(pairs);
+  }
+  return success();
+}
+
+static FailureOr<std::unique_ptr<CpuProgram>> compileSpec(const BoundSpec &spec,
+                                                          const SpecToTileOptions &tiles) {
+  func::FuncOp function = spec.function;
+  OwningOpRef<ModuleOp> module = function->getParentOfType<ModuleOp>().clone();
+  PassManager passes(module->getContext());
+  buildSpecToTile(passes, tiles);
+  buildTileToLoops(passes);
+  if (failed(passes.run(*module)))
+    return failure();
+  return CpuProgram::compile(module->lookupSymbol<func::FuncOp>(function.getSymName()));
+}
+
+/// Runs until the time is up, and at least a few times. The first run warms caches and is not
+/// counted.
+static LogicalResult measure(const BoundSpec &spec, const CpuProgram &program, Executor &executor,
+                             double limit, BenchResult &result) {
+  constexpr size_t least = 5, most = 1000;
+  bool shows = llvm::sys::Process::StandardErrIsDisplayed();
+  Clock::time_point start = Clock::now();
+  bool warm = false;
+  while (!warm || result.seconds.size() < least ||
+         (secondsSince(start) < limit && result.seconds.size() < most)) {
+    Clock::time_point begin = Clock::now();
+    auto outputs = program.run(spec.arguments, executor);
+    double seconds = secondsSince(begin);
+    if (!outputs) {
+      func::FuncOp function = spec.function;
+      return function.emitError(outputs.status().message());
+    }
+    if (warm)
+      result.seconds.push_back(seconds);
+    else
+      start = Clock::now();
+    warm = true;
+    if (shows)
+      llvm::errs() << "\rrun " << result.seconds.size() << ", " << durationText(seconds) << "   ";
+  }
+  if (shows)
+    llvm::errs() << "\r                              \r";
+  std::sort(result.seconds.begin(), result.seconds.end());
+  return success();
+}
+
+static std::string textOf(const BenchResult &result) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "compile     " << durationText(result.compileSeconds) << '\n'
+     << "time        " << durationText(result.median()) << " (median of " << result.seconds.size()
+     << " runs; fastest " << durationText(result.seconds.front()) << ", slowest "
+     << durationText(result.seconds.back()) << ")\n"
+     << "work        " << siText(result.flops) << "FLOP on " << groupedText(result.livePairs)
+     << " live pairs\n"
+     << "speed       " << siText(result.rate()) << "FLOP/s on " << result.threads << " threads, "
+     << llvm::formatv("{0:F1} % of the {1}FLOP/s that multiply-adds reach here",
+                      100 * result.rate() / result.peak, siText(result.peak))
+     << '\n';
+  return text;
+}
+
+static std::string jsonOf(const BenchResult &result) {
+  llvm::json::Value root = llvm::json::Object{
+      {"target", "cpu"},
+      {"threads", result.threads},
+      {"runs", static_cast<int64_t>(result.seconds.size())},
+      {"compile_seconds", result.compileSeconds},
+      {"median_seconds", result.median()},
+      {"fastest_seconds", result.seconds.front()},
+      {"slowest_seconds", result.seconds.back()},
+      {"live_pairs", result.livePairs},
+      {"flops", result.flops},
+      {"gflops", result.rate() / 1e9},
+      {"peak_gflops", result.peak / 1e9},
+      {"fraction_of_peak", result.rate() / result.peak},
+  };
+  return llvm::formatv("{0:2}\n", root).str();
+}
+
+static int runBench(const Arguments &arguments) {
+  if (int code = checkTarget(arguments))
+    return code;
+  BindOptions bind;
+  SpecToTileOptions tiles;
+  int64_t threadCount = 0;
+  if (int code = readBinding(arguments, bind))
+    return code;
+  if (int code = readTiles(arguments, tiles))
+    return code;
+  if (int code = readThreads(arguments, threadCount))
+    return code;
+  std::optional<double> limit = parseNumber(arguments.get("--seconds", "2"));
+  if (!limit || *limit < 0 || *limit > 3600)
+    return failUsage(arguments.getCommand(),
+                     "option '--seconds' expects a number from 0 to 3600, got '" +
+                         arguments.get("--seconds") + "'");
+  auto loaded = Spec::load(arguments.positional(0));
+  if (!loaded)
+    return UserMistake;
+  FailureOr<BoundSpec> spec = bindSpec(loaded->getFunction(), bind);
+  if (failed(spec))
+    return UserMistake;
+
+  runtime::ThreadPool threads(threadCount);
+  BenchResult result;
+  result.threads = threads.getThreads();
+  Clock::time_point start = Clock::now();
+  FailureOr<std::unique_ptr<CpuProgram>> program = compileSpec(*spec, tiles);
+  result.compileSeconds = secondsSince(start);
+  if (failed(program) || failed(countWork(*spec, tiles, threads, result)) ||
+      failed(measure(*spec, **program, threads, *limit, result)))
+    return UserMistake;
+  result.peak = measureFmaPeak(static_cast<unsigned>(result.threads));
+  return writeOutput("", arguments.has("--json") ? jsonOf(result) : textOf(result));
+}
+
+static const Option options[] = {
+    {"--set", "NAME=VALUE,...", "sizes and arguments; what is missing has its declared default"},
+    {"--target", "TARGET", "where to run: cpu (default)"},
+    {"--seconds", "NUMBER", "how long to repeat (default: 2; at least 5 runs)"},
+    {"--threads", "NUMBER", "threads to use (default: one per core)"},
+    {"--seed", "NUMBER", "where random inputs start (default: 0)"},
+    {"--inputs", "DIR", "folder with .npy files named like the arguments"},
+    {"--query-tile", "SHAPE", "tokens per query tile: 64, or 4x4x4 on a grid"},
+    {"--key-tile", "SHAPE", "tokens per key tile"},
+    {"--json", "", "print JSON"},
+};
+
+const Command benchCommand = {
+    .name = "bench",
+    .summary = "measure how fast a spec runs on this machine",
+    .usage = "SPEC [--set n=4096] [--seconds 2] [--json]",
+    .help =
+        "The time is the median of many runs after one that warms the caches. Work counts live\n"
+        "pairs only: 2 (d + dv) operations each. The peak is measured too: multiply-adds in\n"
+        "registers, as many threads, the widest vectors.\n\n"
+        "  lacuna bench examples/dense.mlir --set n=2048\n",
+    .options = options,
+    .positionals = 1,
+    .run = runBench,
+};
+
+} // namespace lacuna::tool
