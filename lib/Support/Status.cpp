@@ -19,6 +19,8 @@ const char *lacuna::toString(StatusCode code) {
     return "missing component";
   case StatusCode::Compile:
     return "compilation failed";
+  case StatusCode::Device:
+    return "device error";
   }
   return "unknown";
 }

@@ -24,6 +24,8 @@ enum class StatusCode {
   Missing,
   /// The code generator failed on input that it had accepted.
   Compile,
+  /// A GPU or its driver refused a call.
+  Device,
 };
 
 /// The code as lower-case words.
