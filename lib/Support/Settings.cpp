@@ -36,6 +36,12 @@ static Status readLevel(const char *name, LogLevel &value) {
       fmt::format("expected {} to be debug, info, warning, error or off, got '{}'", name, text));
 }
 
+/// The value of `name`, or nothing.
+static std::string readText(const char *name) {
+  const char *text = std::getenv(name);
+  return text ? text : "";
+}
+
 Result<Settings> Settings::fromEnvironment() {
   Settings settings;
   auto seed = static_cast<int64_t>(settings.propertySeed);
@@ -46,6 +52,10 @@ Result<Settings> Settings::fromEnvironment() {
     if (!status)
       return status;
   settings.propertySeed = static_cast<uint64_t>(seed);
+  settings.nvrtc = readText("LACUNA_NVRTC");
+  settings.cudaHome = readText("CUDA_HOME");
+  settings.programPath = readText("PATH");
+  settings.home = readText("HOME");
   return settings;
 }
 

@@ -19,6 +19,10 @@ struct Settings {
   int64_t propertyCases = 0;
   /// LACUNA_PROPERTY_SEED: where property tests start.
   uint64_t propertySeed = 1;
+  /// LACUNA_NVRTC: CUDA's compiler library to use and no other; empty: it is searched.
+  std::string nvrtc;
+  /// CUDA_HOME, PATH and HOME, where that search looks; empty when unset.
+  std::string cudaHome, programPath, home;
 
   /// Reads all variables; one that is there with a wrong value is an error that names it.
   static Result<Settings> fromEnvironment();

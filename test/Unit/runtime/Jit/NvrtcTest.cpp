@@ -1,0 +1,177 @@
+//===- NvrtcTest.cpp - kernels compile, or say why not ---------------------===//
+#include "test/Unit/runtime/TestNvrtc.h"
+
+#include "runtime/Jit/Cubin.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+
+using namespace lacuna;
+using testing::HasSubstr;
+
+static const char *copySource = R"(
+extern "C" __global__ void __launch_bounds__(128) copy(const float *from, float *to, int n) {
+  __shared__ float stage[128];
+  int i = blockIdx.x * 128 + threadIdx.x;
+  stage[threadIdx.x] = i < n ? from[i] : 0;
+  __syncthreads();
+  if (i < n)
+    to[i] = stage[127 - threadIdx.x];
+}
+)";
+
+TEST(Nvrtc, compilesForHopper) {
+  LACUNA_NVRTC_OR_SKIP(nvrtc);
+  Result<NvrtcOutput> output = nvrtc.compile(copySource, "copy.cu", "sm_90a");
+  ASSERT_TRUE(output) << output.status().message();
+  EXPECT_THAT(output->ptx, HasSubstr(".visible .entry copy("));
+  const KernelReport *kernel = output->report.find("copy");
+  ASSERT_TRUE(kernel) << output->log;
+  EXPECT_GT(kernel->registers, 0u);
+  EXPECT_EQ(kernel->sharedBytes, 512u);
+  EXPECT_EQ(kernel->barriers, 1u);
+  EXPECT_FALSE(output->report.spills());
+  EXPECT_TRUE(output->report.losses.empty());
+  EXPECT_GT(output->seconds, 0);
+}
+
+// The cubin says the same as the log.
+TEST(Nvrtc, readsTheCubin) {
+  LACUNA_NVRTC_OR_SKIP(nvrtc);
+  Result<NvrtcOutput> output = nvrtc.compile(copySource, "copy.cu", "sm_90a");
+  ASSERT_TRUE(output) << output.status().message();
+  Result<std::vector<KernelReport>> kernels = readCubin(output->cubin);
+  ASSERT_TRUE(kernels) << kernels.status().message();
+  ASSERT_EQ(kernels->size(), 1u);
+  EXPECT_EQ(kernels->front().name, "copy");
+  EXPECT_EQ(kernels->front().registers, parseCompileLog(output->log).find("copy")->registers);
+  EXPECT_GE(kernels->front().sharedBytes, 512u);
+  // Whatever is cut off or overwritten, reading ends with an answer.
+  for (size_t size = 0; size < output->cubin.size(); size += 7)
+    (void)readCubin(output->cubin.substr(0, size));
+  for (size_t at = 0; at < output->cubin.size(); at += 3) {
+    std::string damaged = output->cubin;
+    damaged[at] = static_cast<char>(~damaged[at]);
+    (void)readCubin(damaged);
+  }
+}
+
+TEST(Nvrtc, saysWhereTheSourceIsWrong) {
+  LACUNA_NVRTC_OR_SKIP(nvrtc);
+  Result<NvrtcOutput> output = nvrtc.compile(
+      "extern \"C\" __global__ void broken() { undeclared = 1; }", "broken.cu", "sm_90a");
+  ASSERT_FALSE(output);
+  EXPECT_EQ(output.status().code(), StatusCode::Compile);
+  EXPECT_THAT(output.status().message(),
+              HasSubstr("broken.cu(1): error: identifier \"undeclared\" is undefined"));
+}
+
+TEST(Nvrtc, refusesUnknownArchitectures) {
+  LACUNA_NVRTC_OR_SKIP(nvrtc);
+  Result<NvrtcOutput> output = nvrtc.compile(copySource, "copy.cu", "sm_12345");
+  ASSERT_FALSE(output);
+  EXPECT_EQ(output.status().code(), StatusCode::Compile);
+  EXPECT_THAT(output.status().message(), HasSubstr("gpu-architecture"));
+  // A virtual architecture gives text only.
+  output = nvrtc.compile(copySource, "copy.cu", "compute_90a");
+  ASSERT_FALSE(output);
+  EXPECT_THAT(output.status().message(), HasSubstr("no machine code for compute_90a"));
+}
+
+// 96 sums of a thread that may have 32 registers.
+TEST(Nvrtc, reportsSpills) {
+  LACUNA_NVRTC_OR_SKIP(nvrtc);
+  const char *source = R"(
+extern "C" __global__ void __launch_bounds__(1024, 2) crowded(float *data) {
+  float sum[96];
+#pragma unroll
+  for (int i = 0; i < 96; ++i)
+    sum[i] = data[i * 1024 + threadIdx.x];
+  for (int repeat = 0; repeat < 100; ++repeat)
+#pragma unroll
+    for (int i = 0; i < 96; ++i)
+      sum[i] = sum[i] * sum[(i + 37) % 96] + 1;
+#pragma unroll
+  for (int i = 0; i < 96; ++i)
+    data[i * 1024 + threadIdx.x] = sum[i];
+}
+)";
+  Result<NvrtcOutput> output = nvrtc.compile(source, "crowded.cu", "sm_90a");
+  ASSERT_TRUE(output) << output.status().message();
+  const KernelReport *kernel = output->report.find("crowded");
+  ASSERT_TRUE(kernel);
+  EXPECT_TRUE(output->report.spills());
+  EXPECT_GT(kernel->spillStoreBytes, 0u);
+  EXPECT_GT(kernel->spillLoadBytes, 0u);
+  EXPECT_GT(kernel->stackBytes, 0u);
+  EXPECT_LE(kernel->registers, 32u);
+}
+
+TEST(Nvrtc, saysWhatIsMissing) {
+  auto nvrtc = Nvrtc::load({"/nowhere/libnvrtc.so.13", "", "", "", ""});
+  ASSERT_FALSE(nvrtc);
+  EXPECT_EQ(nvrtc.status().code(), StatusCode::Missing);
+  EXPECT_THAT(nvrtc.status().message(), HasSubstr("LACUNA_NVRTC"));
+  EXPECT_THAT(nvrtc.status().message(), HasSubstr("/nowhere/libnvrtc.so.13"));
+  // A library that is something else.
+  nvrtc = Nvrtc::load({"libm.so.6", "", "", "", ""});
+  ASSERT_FALSE(nvrtc);
+  EXPECT_THAT(nvrtc.status().message(), HasSubstr("libm.so.6 has no nvrtcVersion"));
+}
+
+namespace {
+/// A folder that is gone after the test.
+struct TemporaryFolder {
+  std::filesystem::path path;
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "lacuna-nvrtc-XXXXXX").string();
+    path = ::mkdtemp(name.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::string file(const std::string &name) const {
+    std::filesystem::create_directories((path / name).parent_path());
+    std::ofstream(path / name) << "x";
+    return (path / name).string();
+  }
+};
+} // namespace
+
+TEST(NvrtcSearch, findsToolkitsAndWheels) {
+  TemporaryFolder folder;
+  std::string toolkit = folder.file("cuda/lib64/libnvrtc.so.12");
+  std::string fetched = folder.file("build/nvrtc/nvidia/cu13/lib/libnvrtc.so.13");
+  std::string wheel =
+      folder.file("venv/lib/python3.12/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
+  std::string user =
+      folder.file("home/.local/lib/python3.11/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
+  folder.file("venv/bin/python3");
+  // No Python lives here, so that its packages are not looked at.
+  std::string stranger =
+      folder.file("other/lib/python3.12/site-packages/nvidia/cu13/lib/libnvrtc.so.13");
+  std::string root = folder.path.string();
+  std::vector<std::string> candidates =
+      nvrtcCandidates({.library = "",
+                       .cudaHome = root + "/cuda",
+                       .programPath = root + "/other/bin::" + root + "/venv/bin",
+                       .home = root + "/home",
+                       .programFolder = root + "/build/release/bin"});
+  ASSERT_GE(candidates.size(), 6u);
+  EXPECT_EQ(candidates[0], "libnvrtc.so.13");
+  EXPECT_EQ(candidates[1], "libnvrtc.so.12");
+  auto place = [&](const std::string &path) {
+    return std::find(candidates.begin(), candidates.end(), path) - candidates.begin();
+  };
+  auto count = static_cast<ptrdiff_t>(candidates.size());
+  EXPECT_LT(place(toolkit), place(fetched));
+  EXPECT_LT(place(fetched), place(wheel));
+  EXPECT_LT(place(wheel), place(user));
+  EXPECT_LT(place(user), count);
+  EXPECT_EQ(place(stranger), count);
+  // A library that is named is the only one.
+  EXPECT_EQ(nvrtcCandidates({"mine.so", root + "/cuda", "", "", ""}),
+            std::vector<std::string>{"mine.so"});
+}
