@@ -92,10 +92,13 @@ Status checkManifest(const KernelManifest &manifest) {
   auto arguments = static_cast<unsigned>(manifest.inputs + manifest.outputs.size());
   if (Status status = checkHostProgram(manifest.host, arguments); !status)
     return status;
-  for (const Requirement &requirement : manifest.requirements)
-    if (requirement.value >= values)
-      return corrupt("expected requirement '{}' to be one of {} host values, got {}",
-                     requirement.message, values, requirement.value);
+  for (const Requirement &requirement : manifest.requirements) {
+    auto absent = [&](unsigned value) { return value >= values; };
+    if (absent(requirement.value) ||
+        std::any_of(requirement.values.begin(), requirement.values.end(), absent))
+      return corrupt("expected requirement '{}' to use one of {} host values", requirement.message,
+                     values);
+  }
   if (manifest.grid.empty())
     return corrupt("expected the grid to have at least one extent");
   for (unsigned extent : manifest.grid)

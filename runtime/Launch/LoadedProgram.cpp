@@ -1,0 +1,185 @@
+//===- LoadedProgram.cpp - a program on a GPU, ready to launch -------------===//
+#include "runtime/Launch/LoadedProgram.h"
+
+#include "lib/Artifact/CheckManifest.h"
+#include "lib/Support/Text.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <thread>
+
+namespace lacuna {
+
+namespace {
+/// Memory of the driver's stream-ordered pool.
+class PoolAllocator final : public DeviceAllocator {
+public:
+  explicit PoolAllocator(std::shared_ptr<const Device> device) : device(std::move(device)) {}
+  Result<void *> allocate(size_t bytes, CUstream_st *stream) override {
+    CurrentDevice current(*device);
+    if (!current.status())
+      return current.status();
+    driver::Address address = 0;
+    const Driver &api = device->driver();
+    if (Status status =
+            api.check(api.memoryAllocateAsync(&address, bytes, stream), "cuMemAllocAsync");
+        !status)
+      return status;
+    return reinterpret_cast<void *>(address);
+  }
+  void release(void *memory, CUstream_st *stream) noexcept override {
+    CurrentDevice current(*device);
+    device->driver().memoryFreeAsync(reinterpret_cast<uint64_t>(memory), stream);
+  }
+
+private:
+  std::shared_ptr<const Device> device;
+};
+} // namespace
+
+Status checkArchitecture(const std::string &architecture, const DeviceProperties &device) {
+  std::string_view number = architecture;
+  char suffix = 0;
+  if (number.starts_with("sm_"))
+    number.remove_prefix(3);
+  if (!number.empty() && (number.back() == 'a' || number.back() == 'f')) {
+    suffix = number.back();
+    number.remove_suffix(1);
+  }
+  std::optional<int64_t> version = parseInteger(number);
+  if (!version || !architecture.starts_with("sm_"))
+    return Status::error(
+        StatusCode::Corrupt,
+        fmt::format("expected an architecture such as sm_90a, got '{}'", architecture));
+  int64_t major = *version / 10, minor = *version % 10;
+  // Machine code runs on later members of its generation, unless it uses what only one of them has.
+  bool runs = major == device.computeMajor &&
+              (suffix == 'a' ? minor == device.computeMinor : minor <= device.computeMinor);
+  if (runs)
+    return Status::ok();
+  return Status::error(StatusCode::Unsupported,
+                       fmt::format("expected a GPU of compute capability {}.{} ({}), got {} of "
+                                   "compute capability {}.{}",
+                                   major, minor, architecture, device.name, device.computeMajor,
+                                   device.computeMinor));
+}
+
+Result<std::vector<NvrtcOutput>> compileKernels(Program &program, const Nvrtc *nvrtc,
+                                                const NvrtcOptions &options) {
+  std::vector<NvrtcOutput> outputs(program.kernels.size());
+  std::vector<size_t> todo;
+  for (size_t i = 0; i < program.kernels.size(); ++i)
+    if (program.kernels[i].cubin.empty())
+      todo.push_back(i);
+  if (!todo.empty() && !nvrtc)
+    return Status::error(StatusCode::Missing,
+                         fmt::format("kernel '{}' has no machine code and there is no NVRTC to "
+                                     "compile it",
+                                     program.kernels[todo.front()].manifest.symbol));
+  std::vector<Status> statuses(todo.size(), Status::ok());
+  std::atomic<size_t> next = 0;
+  auto work = [&] {
+    for (size_t i = next++; i < todo.size(); i = next++) {
+      KernelCode &kernel = program.kernels[todo[i]];
+      Result<NvrtcOutput> output = nvrtc->compile(kernel.source, kernel.manifest.symbol + ".cu",
+                                                  program.architecture, options);
+      statuses[i] = output.status();
+      if (!output)
+        continue;
+      kernel.cubin = output->cubin;
+      outputs[todo[i]] = std::move(*output);
+    }
+  };
+  std::vector<std::thread> threads;
+  size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  for (size_t i = 1; i < std::min(cores, todo.size()); ++i)
+    threads.emplace_back(work);
+  work();
+  for (std::thread &thread : threads)
+    thread.join();
+  for (const Status &status : statuses)
+    if (!status)
+      return status;
+  return outputs;
+}
+
+LoadedProgram::~LoadedProgram() = default;
+
+/// Decides which buffers share memory, and which of it belongs to results.
+Status LoadedProgram::planBuffers() {
+  bufferCount = static_cast<unsigned>(source.arguments.size());
+  for (unsigned i = 0; i < bufferCount; ++i)
+    root.push_back(i);
+  for (const Launch &launch : source.launches)
+    for (int64_t into : launch.into) {
+      root.push_back(into < 0 ? bufferCount : root[static_cast<size_t>(into)]);
+      ++bufferCount;
+    }
+  resultOf.assign(bufferCount, -1);
+  for (size_t i = 0; i < source.results.size(); ++i) {
+    unsigned of = root[source.results[i]];
+    if (of < source.arguments.size())
+      return Status::error(StatusCode::Unsupported,
+                           fmt::format("expected result {} of {} to be computed, got argument '{}'",
+                                       i, source.name, source.arguments[of].name));
+    if (resultOf[of] >= 0)
+      return Status::error(StatusCode::Unsupported,
+                           fmt::format("expected results of {} to be different, got {} and {} in "
+                                       "the same memory",
+                                       source.name, resultOf[of], i));
+    resultOf[of] = static_cast<int>(i);
+  }
+  return Status::ok();
+}
+
+Status LoadedProgram::loadKernels() {
+  for (const KernelCode &code : source.kernels) {
+    Result<Library> library = Library::load(device, code.cubin);
+    if (!library)
+      return Status::error(
+          library.status().code(),
+          fmt::format("kernel '{}': {}", code.manifest.symbol, library.status().message()));
+    Result<driver::Function> function =
+        library->kernel(code.manifest.symbol, code.manifest.sharedBytes);
+    if (!function)
+      return function.status();
+    Kernel kernel{std::move(*library),
+                  *function,
+                  scheduleHostProgram(code.manifest.host, code.manifest.inputs),
+                  {},
+                  false};
+    for (const TensorMapRecipe &map : code.manifest.maps)
+      kernel.maps.push_back(std::make_unique<TensorMapCache>(map));
+    for (const ArgumentField &field : code.manifest.fields)
+      kernel.counts |= field.kind == ArgumentField::Kind::WorkCounter;
+    kernels.push_back(std::move(kernel));
+  }
+  return Status::ok();
+}
+
+Result<std::unique_ptr<LoadedProgram>> LoadedProgram::load(std::shared_ptr<const Device> device,
+                                                           Program program, LoadOptions options) {
+  if (Status status = checkProgram(program); !status)
+    return status;
+  // Before compiling: a kernel that cannot run here is not worth half a second.
+  if (Status status = checkArchitecture(program.architecture, device->properties()); !status)
+    return status;
+  std::unique_ptr<LoadedProgram> result(new LoadedProgram(device, std::move(program)));
+  if (Status status = result->planBuffers(); !status)
+    return status;
+  Result<std::vector<NvrtcOutput>> outputs =
+      compileKernels(result->source, options.nvrtc.get(), options.compile);
+  if (!outputs)
+    return outputs.status();
+  result->outputs = std::move(*outputs);
+  result->memory = options.allocator ? options.allocator : std::make_shared<PoolAllocator>(device);
+  Result<std::unique_ptr<WorkCounters>> counters = WorkCounters::create(device);
+  if (!counters)
+    return counters.status();
+  result->counters = std::move(*counters);
+  if (Status status = result->loadKernels(); !status)
+    return status;
+  return result;
+}
+
+} // namespace lacuna

@@ -1,0 +1,81 @@
+//===- LoadedProgram.h - a program on a GPU, ready to launch ---------------===//
+#pragma once
+
+#include "lib/Artifact/HostProgram.h"
+#include "runtime/Driver/Library.h"
+#include "runtime/Jit/Nvrtc.h"
+#include "runtime/Launch/Allocator.h"
+#include "runtime/Launch/TensorMaps.h"
+#include "runtime/Launch/WorkCounters.h"
+
+#include <atomic>
+
+namespace lacuna {
+
+/// How to load a program.
+struct LoadOptions {
+  /// Compiles kernels that have no machine code; may be null when all have.
+  std::shared_ptr<const Nvrtc> nvrtc;
+  NvrtcOptions compile;
+  /// Owner of outputs that the caller does not give; null stands for the driver's pool.
+  std::shared_ptr<DeviceAllocator> allocator;
+};
+
+/// Machine code for every kernel: compiles those that have none, each in a thread of its own.
+/// Returns what the compiler said, one entry per kernel; empty for a kernel that was compiled
+/// before.
+Result<std::vector<NvrtcOutput>> compileKernels(Program &program, const Nvrtc *nvrtc,
+                                                const NvrtcOptions &options);
+
+/// Whether machine code for `architecture` ("sm_90a") runs on a GPU; Unsupported names both.
+Status checkArchitecture(const std::string &architecture, const DeviceProperties &device);
+
+/// A program whose kernels lie on one device. Threads may run it at the same time. Launching
+/// allocates no device memory for given results, waits for nothing and may be captured in a graph.
+class LoadedProgram {
+public:
+  static Result<std::unique_ptr<LoadedProgram>> load(std::shared_ptr<const Device> device,
+                                                     Program program, LoadOptions options);
+  ~LoadedProgram();
+
+  /// Queues the program on `stream`. A result with an address is written in place and must have the
+  /// right type and shape; one without is allocated, contiguous, and belongs to the caller, who
+  /// gives it back to `allocator()`. Everything is checked before the first launch that depends on
+  /// it. When an error comes after some kernels were queued, the contents of results are undefined.
+  Status run(driver::Stream stream, std::span<const Argument> arguments,
+             std::span<Tensor> results) const;
+
+  const Program &program() const { return source; }
+  DeviceAllocator &allocator() const { return *memory; }
+  /// What the compiler said about each kernel when it was loaded.
+  const std::vector<NvrtcOutput> &compiled() const { return outputs; }
+
+private:
+  friend class ProgramRun;
+  struct Kernel {
+    Library library;
+    driver::Function function = nullptr;
+    HostSchedule schedule;
+    std::vector<std::unique_ptr<TensorMapCache>> maps;
+    bool counts = false;
+  };
+
+  LoadedProgram(std::shared_ptr<const Device> device, Program program)
+      : device(std::move(device)), source(std::move(program)) {}
+  Status loadKernels();
+  Status planBuffers();
+
+  std::shared_ptr<const Device> device;
+  Program source;
+  std::shared_ptr<DeviceAllocator> memory;
+  std::vector<NvrtcOutput> outputs;
+  std::vector<Kernel> kernels;
+  std::unique_ptr<WorkCounters> counters;
+  /// Per buffer: the one whose memory it has, which is itself for arguments and new outputs; and
+  /// the result that this memory is, or -1.
+  std::vector<unsigned> root;
+  std::vector<int> resultOf;
+  unsigned bufferCount = 0;
+};
+
+} // namespace lacuna
