@@ -18,6 +18,9 @@ using lacuna::sparsity::FormulaSpace;
 using lacuna::sparsity::PairContext;
 using tile::TileClass;
 
+/// Boxes beyond this share one copy of the loop's body.
+static constexpr size_t maxCopies = 2;
+
 namespace {
 
 /// Writes the loops that stand for one `tile.for_each`.
@@ -43,8 +46,14 @@ private:
 
   Value firstTile(unsigned axis);
   void emitSymbols(const Footprint &footprint);
-  SmallVector<Value> emitAxis(const TileBox &box, unsigned axis, ValueRange carried);
-  SmallVector<Value> emitVisit(const TileBox &box, ValueRange carried);
+  Value truth() { return arith::ConstantIntOp::create(builder, loc, 1, 1); }
+  Value choose(ArrayRef<TileBox> boxes, function_ref<Value(const TileBox &)> say);
+  Value emitConditions(const TileBox &box);
+  SmallVector<Value> emitBoxes(ArrayRef<TileBox> boxes);
+  using BodyFn = function_ref<SmallVector<Value>(Value, ValueRange)>;
+  SmallVector<Value> emitLoop(Value lower, Value upper, ValueRange carried, BodyFn body);
+  SmallVector<Value> emitAxis(ArrayRef<TileBox> boxes, unsigned axis, ValueRange carried);
+  SmallVector<Value> emitVisit(ArrayRef<TileBox> boxes, ValueRange carried);
   SmallVector<Value> emitBody(ValueRange carried);
   Value emitClassTest();
   Value emitPairTest();
@@ -56,6 +65,8 @@ private:
   Location loc;
   PairContext context;
   bool exact = true;
+  /// Where several boxes share a nest: whether it is the turn of each but the last.
+  SmallVector<Value> isBox;
   /// Tile coordinates: the query's, then the key's as far as they are known.
   SmallVector<Value> dims, symbols;
 };
@@ -81,7 +92,7 @@ Value LoopWriter::isAny(ArrayRef<Condition> conditions) {
     Value holds = isEach(condition);
     // A condition without constraints always holds.
     if (!holds)
-      holds = arith::ConstantIntOp::create(builder, loc, 1, 1);
+      holds = truth();
     result = result ? arith::OrIOp::create(builder, loc, result, holds).getResult() : holds;
   }
   return result;
@@ -197,17 +208,43 @@ SmallVector<Value> LoopWriter::emitBody(ValueRange carried) {
   return results;
 }
 
-SmallVector<Value> LoopWriter::emitVisit(const TileBox &box, ValueRange carried) {
+/// What the box of this round says, out of what each box says.
+Value LoopWriter::choose(ArrayRef<TileBox> boxes, function_ref<Value(const TileBox &)> say) {
+  SmallVector<Value> values;
+  for (const TileBox &box : boxes)
+    values.push_back(say(box));
+  Value result = values.back();
+  for (size_t index = boxes.size() - 1; index-- > 0;)
+    result = arith::SelectOp::create(builder, loc, isBox[index], values[index], result);
+  return result;
+}
+
+/// What bounds do not say about visits of `box`; null when they say it all.
+Value LoopWriter::emitConditions(const TileBox &box) {
   Value test = isEach(box.conditions);
   auto require = [&](Value more) {
     test = test ? arith::AndIOp::create(builder, loc, test, more).getResult() : more;
   };
   if (!box.anyOf.empty())
     require(isAny(box.anyOf));
-  if (!box.noneOf.empty()) {
-    Value yes = arith::ConstantIntOp::create(builder, loc, 1, 1);
-    require(arith::XOrIOp::create(builder, loc, isAny(box.noneOf), yes));
-  }
+  if (!box.noneOf.empty())
+    require(arith::XOrIOp::create(builder, loc, isAny(box.noneOf), truth()));
+  return test;
+}
+
+SmallVector<Value> LoopWriter::emitVisit(ArrayRef<TileBox> boxes, ValueRange carried) {
+  Value test;
+  bool hasConditions = llvm::any_of(boxes, [](const TileBox &box) {
+    return !box.conditions.empty() || !box.anyOf.empty() || !box.noneOf.empty();
+  });
+  if (hasConditions)
+    test = choose(boxes, [&](const TileBox &box) {
+      Value conditions = emitConditions(box);
+      return conditions ? conditions : truth();
+    });
+  auto require = [&](Value more) {
+    test = test ? arith::AndIOp::create(builder, loc, test, more).getResult() : more;
+  };
   auto isOne = [](int64_t tokens) { return tokens == 1; };
   if (loop.getClasses())
     require(emitClassTest());
@@ -226,25 +263,52 @@ SmallVector<Value> LoopWriter::emitVisit(const TileBox &box, ValueRange carried)
   return llvm::to_vector_of<Value>(branch.getResults());
 }
 
-SmallVector<Value> LoopWriter::emitAxis(const TileBox &box, unsigned axis, ValueRange carried) {
-  if (axis == box.ranges.size())
-    return emitVisit(box, carried);
-  Value lower = reduce<arith::MaxSIOp>(box.ranges[axis].lower);
-  Value upper = reduce<arith::MinSIOp>(box.ranges[axis].upper);
-  // A guard that does not hold leaves the outermost loop nothing to do.
-  if (axis == 0)
-    if (Value guard = isEach(box.guards))
-      upper = arith::SelectOp::create(builder, loc, guard, upper, lower);
+SmallVector<Value> LoopWriter::emitLoop(Value lower, Value upper, ValueRange carried, BodyFn body) {
   auto nest = scf::ForOp::create(builder, loc, lower, upper, number(1), carried);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(nest.getBody());
-  dims.push_back(nest.getInductionVar());
-  SmallVector<Value> next = emitAxis(box, axis + 1, nest.getRegionIterArgs());
-  dims.pop_back();
+  SmallVector<Value> next = body(nest.getInductionVar(), nest.getRegionIterArgs());
   // A loop without carried values has its terminator already.
   if (!carried.empty())
     scf::YieldOp::create(builder, loc, next);
   return llvm::to_vector_of<Value>(nest.getResults());
+}
+
+SmallVector<Value> LoopWriter::emitAxis(ArrayRef<TileBox> boxes, unsigned axis,
+                                        ValueRange carried) {
+  if (axis == loop.getKeyBox().size())
+    return emitVisit(boxes, carried);
+  Value lower = choose(
+      boxes, [&](const TileBox &box) { return reduce<arith::MaxSIOp>(box.ranges[axis].lower); });
+  Value upper = choose(boxes, [&](const TileBox &box) {
+    Value end = reduce<arith::MinSIOp>(box.ranges[axis].upper);
+    // A guard that does not hold leaves the outermost loop nothing to do.
+    Value guard = axis == 0 ? isEach(box.guards) : Value();
+    return guard ? arith::SelectOp::create(builder, loc, guard, end, lower).getResult() : end;
+  });
+  return emitLoop(lower, upper, carried, [&](Value tile, ValueRange inner) {
+    dims.push_back(tile);
+    SmallVector<Value> next = emitAxis(boxes, axis + 1, inner);
+    dims.pop_back();
+    return next;
+  });
+}
+
+/// One nest per box while there are few. More of them share one nest, and so one copy of the body,
+/// in an outer loop over boxes.
+SmallVector<Value> LoopWriter::emitBoxes(ArrayRef<TileBox> boxes) {
+  SmallVector<Value> carried = llvm::to_vector(loop.getInit());
+  if (boxes.size() <= maxCopies) {
+    for (const TileBox &box : boxes)
+      carried = emitAxis(box, 0, carried);
+    return carried;
+  }
+  return emitLoop(number(0), number(boxes.size()), carried, [&](Value round, ValueRange inner) {
+    for (size_t index = 0; index + 1 < boxes.size(); ++index)
+      isBox.push_back(
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, round, number(index)));
+    return emitAxis(boxes, 0, inner);
+  });
 }
 
 unsigned LoopWriter::run() {
@@ -261,9 +325,7 @@ unsigned LoopWriter::run() {
                                       : wantsFull       ? footprint.full
                                       : wantsPartial    ? footprint.partial
                                                         : footprint.live;
-  SmallVector<Value> carried = llvm::to_vector(loop.getInit());
-  for (const TileBox &box : boxes)
-    carried = emitAxis(box, 0, carried);
+  SmallVector<Value> carried = emitBoxes(boxes);
   loop.getResults().replaceAllUsesWith(carried);
   loop.erase();
   return boxes.size();
@@ -272,11 +334,12 @@ unsigned LoopWriter::run() {
 /// Erases sets and domains that nothing uses any more.
 static void eraseUnusedSets(Operation *root) {
   SmallVector<Operation *> ops;
-  root->walk([&](Operation *op) {
-    // What stands inside a set's region goes with the set.
-    if (isa_and_present<sparsity::SparsityDialect>(op->getDialect()) && op->getNumResults() != 0 &&
-        !isa_and_present<sparsity::SparsityDialect>(op->getParentOp()->getDialect()))
-      ops.push_back(op);
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isa_and_present<sparsity::SparsityDialect>(op->getDialect()))
+      return WalkResult::advance();
+    ops.push_back(op);
+    // What a set holds goes with it.
+    return WalkResult::skip();
   });
   for (Operation *op : llvm::reverse(ops))
     if (op->use_empty() && isMemoryEffectFree(op))

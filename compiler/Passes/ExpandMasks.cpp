@@ -20,6 +20,25 @@ static void hoistUniform(Operation *op, Block &body) {
   }
 }
 
+/// Whether the predicate asks ops for terms of their own, which may read tensors at the
+/// coordinates.
+static bool readsMemory(const sparsity::Formula &formula, const sparsity::FormulaSpace &space) {
+  return formula.hasOpaque() ||
+         llvm::any_of(space.getSymbols(), [](const sparsity::Symbol &symbol) {
+           return symbol.kind == sparsity::Symbol::Kind::Monotone;
+         });
+}
+
+/// Moves coordinates past the end to the last one.
+static void clamp(OpBuilder &builder, Location loc, MutableArrayRef<Value> coordinates,
+                  ArrayRef<Value> sizes) {
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  for (auto [coordinate, size] : llvm::zip_equal(coordinates, sizes)) {
+    Value last = arith::SubIOp::create(builder, loc, size, one);
+    coordinate = arith::MinSIOp::create(builder, loc, coordinate, last);
+  }
+}
+
 /// Replaces the set of a mask or a classification by the predicate of one pair.
 template <typename OpT> static LogicalResult expand(OpT op) {
   auto type = cast<sparsity::SetType>(op.getSet().getType());
@@ -43,6 +62,11 @@ template <typename OpT> static LogicalResult expand(OpT op) {
   pair.key = addCoordinates(type.getKeyRank());
   pair.querySizes = llvm::to_vector(op.getQuerySizes());
   pair.keySizes = llvm::to_vector(op.getKeySizes());
+  if (readsMemory(*formula, space)) {
+    // Tiles stick out of their grid; what stands there must not be looked up.
+    clamp(builder, op.getLoc(), pair.query, pair.querySizes);
+    clamp(builder, op.getLoc(), pair.key, pair.keySizes);
+  }
   Value live = sparsity::emitPredicate(builder, op.getLoc(), *formula, space, pair);
   tile::YieldOp::create(builder, op.getLoc(), live);
   op.getSetMutable().clear();
