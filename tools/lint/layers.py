@@ -30,7 +30,7 @@ LAYERS = {
     "compiler/Emit": ("lib",) + HOPPER + FOREIGN_MLIR,
     "compiler/Pipelines":
         ("lib", "compiler/Analysis", "compiler/Passes", "compiler/Cpu") + HOPPER + FOREIGN_MLIR,
-    "compiler/Driver": ("lib", "compiler") + HOPPER + FOREIGN_MLIR,
+    "compiler/Driver": ("fmt/", "lib", "compiler") + HOPPER + FOREIGN_MLIR,
 }
 # Headers of <area>/include/lacuna are included as "lacuna/X.h".
 PUBLIC = re.compile(r"^(\w+)/include/(lacuna/.+)$")
@@ -44,9 +44,8 @@ def layer_of(path):
 
 def allowed(layer, header, areas):
     """Whether a file of the layer may include the header."""
-    area = areas.get(header)
-    if area is not None:
-        return layer.startswith(area) or area in LAYERS[layer] or area == "lib"
+    if (area := areas.get(header)) is not None:
+        return area == "lib" or layer.startswith(area) or area in LAYERS[layer]
     if "/" not in header or header.startswith("sys/"):
         return True  # the standard libraries of C++ and of the system
     if header.startswith(layer + "/"):
