@@ -54,8 +54,9 @@ static FailureOr<SmallVector<int64_t>> chooseTile(attn::AttendOp op, const Segme
   int64_t axes = 0;
   for (unsigned segment = 0; segment < segments.size(); ++segment)
     axes += segments.getRank(segment);
-  if (llvm::any_of(asked, [](int64_t extent) { return extent < 1; }))
-    return op.emitOpError("expected positive extents for ") << option;
+  for (int64_t extent : asked)
+    if (extent < 1)
+      return op.emitOpError("expected positive extents for ") << option << ", got " << extent;
   if (static_cast<int64_t>(asked.size()) == axes)
     return SmallVector<int64_t>(asked);
   if (asked.size() > 1)

@@ -13,8 +13,8 @@ mlir::LogicalResult lowerAttend(attn::AttendOp op, llvm::StringRef name);
 /// The same for the merge of several results.
 mlir::LogicalResult lowerMerge(attn::MergeOp op, llvm::StringRef name);
 
-/// Adds to the plan of `kernel`, which computes with `sets`, what must hold at run time before it may
-/// touch memory. What is known to fail is refused now.
+/// Adds to the plan of `kernel`, which computes with `sets`, what must hold at run time before it
+/// may touch memory. What is known to fail is refused now.
 mlir::LogicalResult emitRequirements(attn::AttendOp op, const Segments &segments,
                                      mlir::ValueRange sets, KernelBuilder &kernel);
 

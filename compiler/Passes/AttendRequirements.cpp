@@ -29,7 +29,6 @@ private:
   LogicalResult emitTensors();
   LogicalResult emitHeads();
   LogicalResult emitTokens();
-  LogicalResult emitRepeated();
   LogicalResult emitPerHead();
   LogicalResult emitDocuments();
 
@@ -124,17 +123,6 @@ LogicalResult Requirements::emitTokens() {
           "expected as many keys as the domain has tokens, got {1} keys and {0} tokens")));
 }
 
-/// Sets made over another domain of the same shape.
-LogicalResult Requirements::emitRepeated() {
-  for (const Segments::Repeated &other : segments.getRepeated())
-    for (auto [a, b] :
-         llvm::zip_equal(sizesOf(segments.getSizes(other.segment)), sizesOf(other.sizes)))
-      if (failed(requireEqual(
-              a, b, "expected all domains of a set to have equal sizes, got {0} and {1}")))
-        return failure();
-  return success();
-}
-
 LogicalResult Requirements::emitPerHead() {
   llvm::SetVector<Value> tensors;
   for (Value set : sets) {
@@ -183,8 +171,7 @@ LogicalResult Requirements::emitDocuments() {
 
 LogicalResult Requirements::emit() {
   return success(succeeded(emitTensors()) && succeeded(emitHeads()) && succeeded(emitTokens()) &&
-                 succeeded(emitRepeated()) && succeeded(emitPerHead()) &&
-                 succeeded(emitDocuments()));
+                 succeeded(emitPerHead()) && succeeded(emitDocuments()));
 }
 
 LogicalResult lacuna::emitRequirements(attn::AttendOp op, const Segments &segments, ValueRange sets,

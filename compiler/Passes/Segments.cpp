@@ -76,42 +76,15 @@ LogicalResult Segments::readDomain(attn::AttendOp op) {
          << type << " to name its domain, which gives the sizes of the axes";
 }
 
-void Segments::findRepeated(Value set, unsigned segment) {
-  for (Value domain : findDomains(set)) {
-    SmallVector<SmallVector<OpFoldResult>> others;
-    if (succeeded(appendSegments(domain, others)) && others.size() == 1 &&
-        others[0].size() == sizes[segment].size() && others[0] != sizes[segment])
-      repeated.push_back({segment, others[0]});
-  }
-}
-
 LogicalResult Segments::readSets(attn::AttendOp op) {
-  if (size() == 1) {
-    sets = {op.getSet()};
-  } else {
-    auto segments = op.getSet().getDefiningOp<sparsity::SegmentsOp>();
-    if (!segments)
-      return op.emitOpError(
-          "expected one set per pair of segments, which lacuna-split-segments makes");
-    for (unsigned query = 0; query < size(); ++query)
-      for (unsigned key = 0; key < size(); ++key)
-        sets.push_back(segments.getEntry(query, key));
-  }
-  if (isLoneSequence())
+  sets = {op.getSet()};
+  if (size() == 1)
     return success();
-  for (unsigned query = 0; query < size(); ++query)
-    for (unsigned key = 0; key < size(); ++key) {
-      auto type = cast<sparsity::SetType>(getSets(query)[key].getType());
-      if (!type.isSingle())
-        return op.emitOpError("expected sets between two segments inside a concatenation, got ")
-               << type;
-      // A domain below a set between two segments is that of both.
-      if (type.getQuery() == type.getKey()) {
-        findRepeated(getSets(query)[key], query);
-        if (key != query)
-          findRepeated(getSets(query)[key], key);
-      }
-    }
+  auto segments = op.getSet().getDefiningOp<sparsity::SegmentsOp>();
+  if (!segments)
+    return op.emitOpError(
+        "expected one set per pair of segments, which lacuna-split-segments makes");
+  sets.assign(segments.getSets().begin(), segments.getSets().end());
   return success();
 }
 
@@ -135,10 +108,6 @@ ArrayRef<Value> Segments::getSets(unsigned querySegment) const {
 void Segments::appendValues(SmallVectorImpl<Value> &values) const {
   for (ArrayRef<OpFoldResult> segment : sizes)
     for (OpFoldResult size : segment)
-      if (auto value = dyn_cast<Value>(size))
-        values.push_back(value);
-  for (const Repeated &other : repeated)
-    for (OpFoldResult size : other.sizes)
       if (auto value = dyn_cast<Value>(size))
         values.push_back(value);
 }

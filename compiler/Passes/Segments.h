@@ -32,24 +32,16 @@ public:
   llvm::ArrayRef<int64_t> getBox(llvm::ArrayRef<int64_t> boxes, unsigned segment) const;
   /// The sets between a query segment and each key segment.
   llvm::ArrayRef<mlir::Value> getSets(unsigned querySegment) const;
-  /// Sizes that some other domain gives the same segment; they must agree at run time.
-  struct Repeated {
-    unsigned segment;
-    llvm::SmallVector<mlir::OpFoldResult> sizes;
-  };
-  llvm::ArrayRef<Repeated> getRepeated() const { return repeated; }
   /// Adds the run-time sizes to `values`.
   void appendValues(llvm::SmallVectorImpl<mlir::Value> &values) const;
 
 private:
   mlir::LogicalResult readSets(attn::AttendOp op);
-  void findRepeated(mlir::Value set, unsigned segment);
 
   llvm::SmallVector<int64_t> ranks;
   llvm::SmallVector<llvm::SmallVector<mlir::OpFoldResult>> sizes;
   /// Row by row: query segment, then key segment.
   llvm::SmallVector<mlir::Value> sets;
-  llvm::SmallVector<Repeated> repeated;
 };
 
 } // namespace lacuna
