@@ -21,15 +21,15 @@ static LogicalResult checkFunction(func::FuncOp function) {
   for (Operation &op : function.getBody().front()) {
     if (isa<attn::AttendOp, attn::MergeOp, func::ReturnOp>(op))
       continue;
-    if (!isCloneable(&op))
-      return op.emitError("expected only attention, sets and scalars next to attention, got '")
-             << op.getName() << "'";
     WalkResult nested = op.walk([](Operation *inner) {
       return isa<attn::AttendOp, attn::MergeOp>(inner) ? WalkResult::interrupt()
                                                        : WalkResult::advance();
     });
     if (nested.wasInterrupted())
       return op.emitError("expected attention at the top level of a function, got it inside '")
+             << op.getName() << "'";
+    if (!isCloneable(&op))
+      return op.emitError("expected only attention, sets and scalars next to attention, got '")
              << op.getName() << "'";
   }
   return success();
