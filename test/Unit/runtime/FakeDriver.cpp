@@ -1,0 +1,284 @@
+//===- FakeDriver.cpp - a CUDA driver that only writes things down ---------===//
+#include "test/Unit/runtime/FakeDriver.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+using namespace lacuna;
+using namespace lacuna::driver;
+
+/// One per process, as the real driver's; tests reset it.
+static fake::State state;
+static CUctx_st *current;
+static std::vector<std::string> kernels;
+
+extern "C" fake::State *fakeDriverState() { return &state; }
+
+/// The code of a call: the failure that a test asked for, or success.
+static Code answer(const char *call) { return state.failingCall == call ? state.failure : success; }
+
+static CUctx_st *primaryContext() { return reinterpret_cast<CUctx_st *>(&state); }
+
+static Code fakeInit(unsigned) { return answer("cuInit"); }
+static Code fakeVersion(int *version) {
+  *version = 13000;
+  return success;
+}
+static Code fakeErrorName(Code, const char **text) {
+  *text = "CUDA_ERROR_FAKE";
+  return success;
+}
+static Code fakeErrorText(Code, const char **text) {
+  *text = "the fake was told to fail";
+  return success;
+}
+static Code fakeCount(int *count) {
+  *count = state.devices;
+  return answer("cuDeviceGetCount");
+}
+static Code fakeGet(DeviceNumber *device, int ordinal) {
+  *device = ordinal;
+  return success;
+}
+static Code fakeName(char *name, int bytes, DeviceNumber) {
+  std::strncpy(name, "Fake GPU", static_cast<size_t>(bytes));
+  return success;
+}
+static Code fakeAttribute(int *value, int attribute, DeviceNumber) {
+  const std::map<int, int> values = {{ComputeCapabilityMajor, state.major},
+                                     {ComputeCapabilityMinor, state.minor},
+                                     {MultiprocessorCount, state.multiprocessors},
+                                     {SharedBytesPerBlock, state.sharedBytes},
+                                     {L2CacheBytes, 1 << 20}};
+  *value = values.at(attribute);
+  return success;
+}
+static Code fakeMemory(size_t *bytes, DeviceNumber) {
+  *bytes = size_t{1} << 33;
+  return success;
+}
+static Code fakeRetain(Context *context, DeviceNumber) {
+  *context = primaryContext();
+  return answer("cuDevicePrimaryCtxRetain");
+}
+static Code fakeRelease(DeviceNumber) { return success; }
+static Code fakeCurrent(Context *context) {
+  *context = current;
+  return success;
+}
+static Code fakePush(Context context) {
+  current = context;
+  return success;
+}
+static Code fakePop(Context *context) {
+  *context = current;
+  current = nullptr;
+  return success;
+}
+static Code fakeSynchronize() { return success; }
+
+static Code fakeLoad(Library *library, const void *, int *, void **, unsigned, int *, void **,
+                     unsigned) {
+  *library = reinterpret_cast<Library>(&state);
+  return answer("cuLibraryLoadData");
+}
+static Code fakeUnload(Library) { return success; }
+static Code fakeKernel(Kernel *kernel, Library, const char *name) {
+  kernels.emplace_back(name);
+  *kernel = reinterpret_cast<Kernel>(kernels.size());
+  return answer("cuLibraryGetKernel");
+}
+static Code fakeFunction(Function *function, Kernel kernel) {
+  *function = reinterpret_cast<Function>(kernel);
+  return success;
+}
+static Code fakeSet(int attribute, int value, Kernel, DeviceNumber) {
+  if (attribute == DynamicSharedBytes)
+    state.maximumDynamicShared = value;
+  return success;
+}
+static Code fakeKernelGet(int *value, int, Kernel, DeviceNumber) {
+  *value = 0;
+  return success;
+}
+
+static Code fakeLaunch(const LaunchConfig *config, Function function, void **parameters, void **) {
+  if (!current)
+    return 201; // invalid context
+  fake::Launch launch;
+  launch.symbol = kernels[reinterpret_cast<size_t>(function) - 1];
+  launch.grid = config->gridX;
+  launch.threads = config->blockX;
+  launch.sharedBytes = config->sharedBytes;
+  launch.stream = config->stream;
+  for (size_t i = 0; i < state.mapCount; ++i)
+    launch.maps.push_back(static_cast<const TensorMap *>(parameters[i])->opaque[0] - 1);
+  if (state.fieldCount) {
+    const auto *words = static_cast<const uint64_t *>(parameters[state.mapCount]);
+    launch.fields.assign(words, words + state.fieldCount);
+  }
+  state.launches.push_back(launch);
+  state.calls.push_back("launch " + launch.symbol);
+  return answer("cuLaunchKernelEx");
+}
+
+static Code fakeEncode(TensorMap *map, int type, uint32_t rank, void *address,
+                       const uint64_t *extents, const uint64_t *byteStrides, const uint32_t *box,
+                       const uint32_t *, int, int swizzle, int, int) {
+  fake::Map of;
+  of.type = type;
+  of.swizzle = swizzle;
+  of.address = reinterpret_cast<uint64_t>(address);
+  of.extents.assign(extents, extents + rank);
+  of.strides.assign(byteStrides, byteStrides + rank - 1);
+  of.box.assign(box, box + rank);
+  state.maps.push_back(of);
+  *map = {};
+  map->opaque[0] = state.maps.size();
+  return answer("cuTensorMapEncodeTiled");
+}
+
+static Code fakeStreamCreate(Stream *stream, unsigned) {
+  *stream = static_cast<Stream>(std::malloc(1));
+  return answer("cuStreamCreate");
+}
+static Code fakeStreamDestroy(Stream stream) {
+  std::free(stream);
+  return success;
+}
+static Code fakeStreamSynchronize(Stream) { return success; }
+static Code fakeCapturing(Stream, int *status) {
+  *status = state.capturing ? 1 : 0;
+  return success;
+}
+static Code fakeEventCreate(Event *event, unsigned) {
+  *event = static_cast<Event>(std::malloc(1));
+  return answer("cuEventCreate");
+}
+static Code fakeEventDestroy(Event event) {
+  std::free(event);
+  return success;
+}
+static Code fakeEventRecord(Event, Stream) { return success; }
+static Code fakeEventSynchronize(Event) { return success; }
+static Code fakeElapsed(float *milliseconds, Event, Event) {
+  *milliseconds = 2.5f;
+  return success;
+}
+
+static Code allocate(Address *address, size_t bytes, const char *call) {
+  if (Code code = answer(call))
+    return code;
+  ++state.liveAllocations;
+  *address = reinterpret_cast<Address>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  return success;
+}
+static Code release(Address address) {
+  --state.liveAllocations;
+  std::free(reinterpret_cast<void *>(address));
+  return success;
+}
+static Code fakeAllocate(Address *address, size_t bytes) {
+  return allocate(address, bytes, "cuMemAlloc");
+}
+static Code fakeFree(Address address) { return release(address); }
+static Code fakeAllocateAsync(Address *address, size_t bytes, Stream) {
+  state.calls.push_back("allocate " + std::to_string(bytes));
+  return allocate(address, bytes, "cuMemAllocAsync");
+}
+static Code fakeFreeAsync(Address address, Stream) {
+  state.calls.emplace_back("free");
+  return release(address);
+}
+static Code fakeUpload(Address to, const void *from, size_t bytes, Stream) {
+  std::memcpy(reinterpret_cast<void *>(to), from, bytes);
+  return success;
+}
+static Code fakeDownload(void *to, Address from, size_t bytes, Stream) {
+  std::memcpy(to, reinterpret_cast<const void *>(from), bytes);
+  return success;
+}
+static Code fakeSetBytes(Address to, unsigned char value, size_t count, Stream) {
+  std::memset(reinterpret_cast<void *>(to), value, count);
+  return success;
+}
+static Code fakeSetWords(Address to, unsigned value, size_t count, Stream) {
+  state.calls.push_back("words " + std::to_string(value));
+  for (size_t i = 0; i < count; ++i)
+    reinterpret_cast<unsigned *>(to)[i] = value;
+  return answer("cuMemsetD32Async");
+}
+static Code fakePointer(void *value, int, Address) {
+  *static_cast<int *>(value) = 0;
+  return success;
+}
+
+namespace {
+/// A function under the driver's name for it.
+struct Symbol {
+  const char *name;
+  void *address;
+};
+} // namespace
+
+template <typename Function> static Symbol symbol(const char *name, Function function) {
+  return {name, reinterpret_cast<void *>(function)};
+}
+
+/// Finds a symbol; version and flags do not matter here.
+extern "C" Code cuGetProcAddress_v2(const char *name, void **address, int, uint64_t, int *found) {
+  static const Symbol symbols[] = {
+      symbol("cuInit", fakeInit),
+      symbol("cuDriverGetVersion", fakeVersion),
+      symbol("cuGetErrorName", fakeErrorName),
+      symbol("cuGetErrorString", fakeErrorText),
+      symbol("cuDeviceGetCount", fakeCount),
+      symbol("cuDeviceGet", fakeGet),
+      symbol("cuDeviceGetName", fakeName),
+      symbol("cuDeviceGetAttribute", fakeAttribute),
+      symbol("cuDeviceTotalMem", fakeMemory),
+      symbol("cuDevicePrimaryCtxRetain", fakeRetain),
+      symbol("cuDevicePrimaryCtxRelease", fakeRelease),
+      symbol("cuCtxGetCurrent", fakeCurrent),
+      symbol("cuCtxPushCurrent", fakePush),
+      symbol("cuCtxPopCurrent", fakePop),
+      symbol("cuCtxSynchronize", fakeSynchronize),
+      symbol("cuLibraryLoadData", fakeLoad),
+      symbol("cuLibraryUnload", fakeUnload),
+      symbol("cuLibraryGetKernel", fakeKernel),
+      symbol("cuKernelGetFunction", fakeFunction),
+      symbol("cuKernelSetAttribute", fakeSet),
+      symbol("cuKernelGetAttribute", fakeKernelGet),
+      symbol("cuLaunchKernelEx", fakeLaunch),
+      symbol("cuTensorMapEncodeTiled", fakeEncode),
+      symbol("cuStreamCreate", fakeStreamCreate),
+      symbol("cuStreamDestroy", fakeStreamDestroy),
+      symbol("cuStreamSynchronize", fakeStreamSynchronize),
+      symbol("cuStreamIsCapturing", fakeCapturing),
+      symbol("cuEventCreate", fakeEventCreate),
+      symbol("cuEventDestroy", fakeEventDestroy),
+      symbol("cuEventRecord", fakeEventRecord),
+      symbol("cuEventSynchronize", fakeEventSynchronize),
+      symbol("cuEventElapsedTime", fakeElapsed),
+      symbol("cuMemAlloc", fakeAllocate),
+      symbol("cuMemFree", fakeFree),
+      symbol("cuMemAllocAsync", fakeAllocateAsync),
+      symbol("cuMemFreeAsync", fakeFreeAsync),
+      symbol("cuMemcpyHtoDAsync", fakeUpload),
+      symbol("cuMemcpyDtoHAsync", fakeDownload),
+      symbol("cuMemsetD8Async", fakeSetBytes),
+      symbol("cuMemsetD32Async", fakeSetWords),
+      symbol("cuPointerGetAttribute", fakePointer),
+  };
+  *address = nullptr;
+  *found = 1;
+  if (state.missingSymbol == name)
+    return success;
+  for (const Symbol &of : symbols)
+    if (std::strcmp(of.name, name) == 0) {
+      *address = of.address;
+      *found = 0;
+    }
+  return success;
+}

@@ -1,0 +1,57 @@
+//===- FakeDriver.h - what the fake CUDA driver lets tests see -------------===//
+//
+// The fake is a shared library with the driver's symbols. Device memory is host memory; a launch is
+// only written down.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/Driver/DriverTypes.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lacuna::fake {
+
+/// One encoded tensor map; the map's first word is 1 plus its number here.
+struct Map {
+  int type = 0, swizzle = 0;
+  driver::Address address = 0;
+  std::vector<uint64_t> extents, strides;
+  std::vector<uint32_t> box;
+};
+
+/// One launch.
+struct Launch {
+  std::string symbol;
+  unsigned grid = 0, threads = 0, sharedBytes = 0;
+  driver::Stream stream = nullptr;
+  /// Numbers of the maps that were passed, and the words of the struct after them.
+  std::vector<uint64_t> maps, fields;
+};
+
+/// Everything that tests set and read.
+struct State {
+  // What the machine is.
+  int devices = 1, major = 9, minor = 0, multiprocessors = 132, sharedBytes = 232448;
+  /// Parameters of every launch: so many maps, then so many words.
+  size_t mapCount = 0, fieldCount = 0;
+  /// A call that fails, with which code; and a symbol that the driver lacks.
+  std::string failingCall, missingSymbol;
+  int failure = 1;
+  bool capturing = false;
+
+  // What happened.
+  std::vector<Map> maps;
+  std::vector<Launch> launches;
+  /// Names of allocations, frees, fills and launches, in order.
+  std::vector<std::string> calls;
+  int64_t liveAllocations = 0;
+  int maximumDynamicShared = 0;
+};
+
+} // namespace lacuna::fake
+
+/// The state of the loaded fake; found by its name.
+extern "C" lacuna::fake::State *fakeDriverState();
