@@ -1,0 +1,235 @@
+//===- Runtime.cpp - running compiled programs on a GPU --------------------===//
+#include "lacuna/Runtime.h"
+
+#include "lib/Support/Settings.h"
+#include "runtime/Launch/LoadedProgram.h"
+
+#include <fmt/format.h>
+#include <optional>
+
+namespace lacuna {
+
+struct Gpu::State {
+  std::shared_ptr<const Device> device;
+  NvrtcSearch search;
+};
+
+struct GpuProgram::State {
+  std::unique_ptr<LoadedProgram> loaded;
+};
+
+Result<GpuOptions> GpuOptions::fromEnvironment() {
+  Result<Settings> settings = Settings::fromEnvironment();
+  if (!settings)
+    return settings.status();
+  GpuOptions options;
+  options.nvrtc = settings->nvrtc;
+  options.cudaHome = settings->cudaHome;
+  options.programPath = settings->programPath;
+  options.home = settings->home;
+  return options;
+}
+
+Result<Gpu> Gpu::open(const GpuOptions &options) {
+  Result<std::shared_ptr<const Driver>> driver = Driver::load(options.driverLibrary);
+  if (!driver)
+    return driver.status();
+  Result<std::shared_ptr<const Device>> device = Device::open(*driver, options.ordinal);
+  if (!device)
+    return device.status();
+  NvrtcSearch search{options.nvrtc, options.cudaHome, options.programPath, options.home,
+                     runningProgramFolder()};
+  return Gpu(std::make_shared<State>(State{*device, search}));
+}
+
+const std::string &Gpu::name() const { return state->device->properties().name; }
+
+std::string Gpu::architecture() const {
+  const DeviceProperties &facts = state->device->properties();
+  return fmt::format("sm_{}{}", facts.computeMajor, facts.computeMinor);
+}
+
+int Gpu::multiprocessors() const { return state->device->properties().multiprocessors; }
+
+int Gpu::cacheBytes() const { return state->device->properties().cacheBytes; }
+
+Result<GpuProgram> Gpu::load(Program program) const {
+  LoadOptions options;
+  // Ahead-of-time programs run on machines without NVRTC; a program of another generation is
+  // refused before anything is looked for.
+  bool sources = false;
+  for (const KernelCode &kernel : program.kernels)
+    sources |= kernel.cubin.empty();
+  if (Status status = checkArchitecture(program.architecture, state->device->properties()); !status)
+    return status;
+  if (sources) {
+    Result<std::shared_ptr<const Nvrtc>> nvrtc = Nvrtc::load(state->search);
+    if (!nvrtc)
+      return nvrtc.status();
+    options.nvrtc = *nvrtc;
+  }
+  Result<std::unique_ptr<LoadedProgram>> loaded =
+      LoadedProgram::load(state->device, std::move(program), std::move(options));
+  if (!loaded)
+    return loaded.status();
+  return GpuProgram(std::make_shared<GpuProgram::State>(GpuProgram::State{std::move(*loaded)}));
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Result<Tensor> Gpu::allocate(ElementType type, const std::vector<int64_t> &shape,
+                             unsigned char fill) const {
+  Tensor tensor{type, shape, contiguousStrides(shape), nullptr};
+  auto bytes = static_cast<size_t>(tensor.elements()) * byteWidth(type);
+  if (bytes == 0)
+    return tensor;
+  CurrentDevice current(*state->device);
+  if (!current.status())
+    return current.status();
+  const Driver &api = state->device->driver();
+  driver::Address address = 0;
+  // From the pool, so that one `free` takes back this and what a run has allocated.
+  if (Status status =
+          api.check(api.memoryAllocateAsync(&address, bytes, nullptr), "cuMemAllocAsync");
+      !status)
+    return status;
+  tensor.data = reinterpret_cast<void *>(address);
+  Status status = api.check(api.setBytes(address, fill, bytes, nullptr), "cuMemsetD8Async");
+  if (status)
+    status = api.check(api.contextSynchronize(), "cuCtxSynchronize");
+  if (!status) {
+    free(tensor);
+    return status;
+  }
+  return tensor;
+}
+
+Result<Tensor> Gpu::upload(const Tensor &host) const {
+  OwnedTensor copy = OwnedTensor::clone(host);
+  Result<Tensor> device = allocate(host.type, host.shape, 0);
+  if (!device || !device->data)
+    return device;
+  CurrentDevice current(*state->device);
+  const Driver &api = state->device->driver();
+  auto bytes = static_cast<size_t>(host.elements()) * byteWidth(host.type);
+  Status status = current.status();
+  if (status)
+    status = api.check(api.copyToDevice(reinterpret_cast<uint64_t>(device->data), copy.view().data,
+                                        bytes, nullptr),
+                       "cuMemcpyHtoDAsync");
+  if (status)
+    status = api.check(api.contextSynchronize(), "cuCtxSynchronize");
+  if (!status) {
+    free(*device);
+    return status;
+  }
+  return device;
+}
+
+Result<OwnedTensor> Gpu::download(const Tensor &device) const {
+  if (!device.isContiguous())
+    return Status::error(StatusCode::InvalidArgument,
+                         "expected a contiguous tensor to download, got another");
+  OwnedTensor host(device.type, device.shape);
+  auto bytes = static_cast<size_t>(device.elements()) * byteWidth(device.type);
+  if (bytes == 0)
+    return host;
+  CurrentDevice current(*state->device);
+  if (!current.status())
+    return current.status();
+  const Driver &api = state->device->driver();
+  if (Status status = api.check(api.contextSynchronize(), "cuCtxSynchronize"); !status)
+    return status;
+  if (Status status = api.check(
+          api.copyToHost(host.view().data, reinterpret_cast<uint64_t>(device.data), bytes, nullptr),
+          "cuMemcpyDtoHAsync");
+      !status)
+    return status;
+  if (Status status = api.check(api.streamSynchronize(nullptr), "cuStreamSynchronize"); !status)
+    return status;
+  return host;
+}
+
+void Gpu::free(Tensor &device) const noexcept {
+  if (!device.data)
+    return;
+  CurrentDevice current(*state->device);
+  const Driver &api = state->device->driver();
+  api.contextSynchronize();
+  api.memoryFreeAsync(reinterpret_cast<uint64_t>(device.data), nullptr);
+  device.data = nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// Time
+//===----------------------------------------------------------------------===//
+
+Status Gpu::synchronize() const { return state->device->synchronize(); }
+
+/// Times `work` once, after `before` on the same stream.
+static Result<double> timeOnce(const std::shared_ptr<const Device> &device, Stream &stream,
+                               const std::function<Status(CUstream_st *)> &before,
+                               const std::function<Status(CUstream_st *)> &work) {
+  Result<Event> start = Event::create(device), end = Event::create(device);
+  for (const Status &status : {start.status(), end.status()})
+    if (!status)
+      return status;
+  if (Status status = before(stream.handle()); !status)
+    return status;
+  if (Status status = start->record(stream.handle()); !status)
+    return status;
+  if (Status status = work(stream.handle()); !status)
+    return status;
+  if (Status status = end->record(stream.handle()); !status)
+    return status;
+  if (Status status = end->synchronize(); !status)
+    return status;
+  return end->secondsSince(*start);
+}
+
+Result<double> Gpu::time(const std::function<Status(CUstream_st *)> &work) const {
+  Result<Stream> stream = Stream::create(state->device);
+  if (!stream)
+    return stream.status();
+  return timeOnce(state->device, *stream, [](CUstream_st *) { return Status::ok(); }, work);
+}
+
+Result<std::vector<double>> Gpu::timeCold(int count,
+                                          const std::function<Status(CUstream_st *)> &work) const {
+  Result<Stream> stream = Stream::create(state->device);
+  if (!stream)
+    return stream.status();
+  // Twice the cache: every line of it is replaced. The fill also hides the time of the launch.
+  Result<DeviceBuffer> flush =
+      DeviceBuffer::allocate(state->device, 2 * static_cast<size_t>(cacheBytes()));
+  if (!flush)
+    return flush.status();
+  std::vector<double> seconds;
+  for (int i = 0; i < count; ++i) {
+    Result<double> one =
+        timeOnce(state->device, *stream, [&](CUstream_st *on) { return flush->fill(0, on); }, work);
+    if (!one)
+      return one.status();
+    seconds.push_back(*one);
+  }
+  return seconds;
+}
+
+//===----------------------------------------------------------------------===//
+// GpuProgram
+//===----------------------------------------------------------------------===//
+
+Status GpuProgram::run(CUstream_st *stream, std::span<const Argument> arguments,
+                       std::span<Tensor> results) const {
+  return state->loaded->run(stream, arguments, results);
+}
+
+const Program &GpuProgram::program() const { return state->loaded->program(); }
+
+const std::string &GpuProgram::compileLog(size_t index) const {
+  return state->loaded->compiled()[index].log;
+}
+
+} // namespace lacuna
