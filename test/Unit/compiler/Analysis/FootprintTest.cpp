@@ -1,13 +1,11 @@
 //===- FootprintTest.cpp - boxes of key tiles against brute force ---------===//
 #include "compiler/Analysis/Footprint.h"
 
-#include "RandomFormula.h"
+#include "CheckFootprint.h"
 
 #include "gtest/gtest.h"
 
 #include <chrono>
-#include <map>
-#include <set>
 
 using namespace lacuna;
 using namespace lacuna::sparsity;
@@ -15,34 +13,6 @@ using namespace lacuna::test;
 using namespace mlir;
 
 namespace {
-
-using Tile = std::vector<int64_t>;
-
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-/// All points of a box, last coordinate fastest.
-std::vector<Tile> pointsOf(ArrayRef<int64_t> first, ArrayRef<int64_t> extents) {
-  std::vector<Tile> points = {{}};
-  for (auto [start, extent] : llvm::zip_equal(first, extents)) {
-    std::vector<Tile> next;
-    for (const Tile &point : points) {
-      for (int64_t offset = 0; offset < extent; ++offset) {
-        next.push_back(point);
-        next.back().push_back(start + offset);
-      }
-    }
-    points = std::move(next);
-  }
-  return points;
-}
-
-struct Counts {
-  uint64_t cases = 0, exact = 0, bounded = 0, liveTiles = 0, fullTiles = 0, lostTiles = 0;
-  uint64_t extraTiles = 0;
-  size_t maxBoxes = 0;
-  double slowest = 0;
-  uint64_t slowestSeed = 0;
-};
 
 /// One random set, shape and size, and what went wrong with it.
 class Case {
@@ -60,7 +30,7 @@ public:
       queries.push_back(drawSize(shape.query.back()));
       keys.push_back(sameSize ? queries.back() : drawSize(shape.key.back()));
     }
-    random.setSizes(queries, keys);
+    random.drawValues(queries, keys);
   }
 
   void check(Counts &counts);
@@ -76,16 +46,6 @@ private:
     int64_t sizes[] = {0, 1, tile - 1, tile, tile + 1, random.draw(tile, many * tile)};
     return sizes[std::min<int64_t>(random.draw(0, 9), 5)];
   }
-
-  std::map<Tile, int> visits(ArrayRef<TileBox> boxes, const Tile &queryTile,
-                             ArrayRef<int64_t> symbols) const {
-    std::map<Tile, int> result;
-    enumerateTiles(boxes, queryTile, symbols,
-                   [&](ArrayRef<int64_t> tile) { ++result[Tile(tile.begin(), tile.end())]; });
-    return result;
-  }
-
-  void checkQueryTile(const Footprint &footprint, const Tile &queryTile, Counts &counts);
 
   uint64_t seed;
   RandomFormula random;
@@ -113,75 +73,7 @@ void Case::check(Counts &counts) {
   counts.bounded += bounded;
   counts.exact += bounded && footprint.exact;
   counts.maxBoxes = std::max({counts.maxBoxes, footprint.live.size(), footprint.partial.size()});
-  std::vector<int64_t> tiles;
-  for (unsigned axis = 0; axis < rank; ++axis)
-    tiles.push_back(ceilDiv(random.querySizes[axis], shape.query[axis]));
-  for (const Tile &queryTile : pointsOf(std::vector<int64_t>(rank, 0), tiles))
-    checkQueryTile(footprint, queryTile, counts);
-}
-
-void Case::checkQueryTile(const Footprint &footprint, const Tile &queryTile, Counts &counts) {
-  std::vector<int64_t> first, last, rows, allRows, keyTiles;
-  for (unsigned axis = 0; axis < rank; ++axis) {
-    first.push_back(queryTile[axis] * shape.query[axis]);
-    last.push_back(std::min(first.back() + shape.query[axis], random.querySizes[axis]) - 1);
-    rows.push_back(last.back() - first.back() + 1);
-    allRows.push_back(shape.query[axis]);
-    keyTiles.push_back(ceilDiv(random.keySizes[axis], shape.key[axis]));
-  }
-  std::vector<int64_t> symbols;
-  for (const TileSymbol &symbol : footprint.symbols)
-    symbols.push_back(
-        random.valueOf(symbol.symbol, symbol.at == TileSymbol::At::LastRow ? last : first));
-
-  std::map<Tile, int> live = visits(footprint.live, queryTile, symbols);
-  std::map<Tile, int> full = visits(footprint.full, queryTile, symbols);
-  std::map<Tile, int> partial = visits(footprint.partial, queryTile, symbols);
-  for (const auto &[tile, count] : live)
-    EXPECT_EQ(count, 1) << "a live tile is visited more than once";
-  for (const auto &[tile, count] : full)
-    EXPECT_TRUE(count == 1 && live.count(tile)) << "full tiles are not disjoint or not live";
-  std::map<Tile, int> rest = live;
-  for (const auto &[tile, count] : full)
-    rest.erase(tile);
-  EXPECT_EQ(partial, rest) << "partial is not live without full";
-
-  for (const Tile &keyTile : pointsOf(std::vector<int64_t>(rank, 0), keyTiles)) {
-    std::vector<int64_t> firstKey, keys;
-    bool inside = true;
-    for (unsigned axis = 0; axis < rank; ++axis) {
-      firstKey.push_back(keyTile[axis] * shape.key[axis]);
-      keys.push_back(std::min(shape.key[axis], random.keySizes[axis] - firstKey.back()));
-      inside &= keys.back() == shape.key[axis];
-    }
-    bool some = false, all = true, allWithPadding = true;
-    std::vector<Tile> keyPoints = pointsOf(firstKey, keys);
-    for (const Tile &query : pointsOf(first, rows)) {
-      for (const Tile &key : keyPoints) {
-        bool pair = random.isLive(formula, query, key);
-        some |= pair;
-        all &= pair;
-      }
-    }
-    bool isLive = live.erase(keyTile), isFull = full.count(keyTile);
-    counts.liveTiles += isLive;
-    counts.fullTiles += isFull;
-    counts.extraTiles += isLive && !some;
-    if (some)
-      EXPECT_TRUE(isLive) << "a live tile is missed";
-    if (footprint.exact)
-      EXPECT_EQ(isLive, some) << "a tile without live pairs is visited";
-    if (isFull)
-      EXPECT_TRUE(all && inside) << "a tile with dead pairs or absent keys counts as full";
-    if (!all || !inside || isFull)
-      continue;
-    // Rows past the end may count as if they were there.
-    for (const Tile &query : pointsOf(first, allRows))
-      for (const Tile &key : keyPoints)
-        allWithPadding = allWithPadding && random.isLive(formula, query, key);
-    counts.lostTiles += allWithPadding;
-  }
-  EXPECT_TRUE(live.empty()) << "a tile outside the grid is visited";
+  checkFootprint(footprint, random, formula, shape, counts);
 }
 
 uint64_t numberFrom(const char *variable, uint64_t otherwise) {

@@ -9,7 +9,7 @@ using namespace lacuna::test;
 using namespace mlir;
 
 RandomFormula::RandomFormula(MLIRContext &context, uint64_t seed, unsigned rank)
-    : space(&context, rank, rank), random(seed), rank(rank), alignStart(false),
+    : SetValues(context, rank), random(seed), rank(rank), alignStart(false),
       location(UnknownLoc::get(&context)), context(context) {
   alignStart = draw(0, 2) == 0;
 }
@@ -147,36 +147,41 @@ Formula RandomFormula::tree(unsigned depth) {
   }
 }
 
-void RandomFormula::setSizes(ArrayRef<int64_t> queries, ArrayRef<int64_t> keys) {
+void RandomFormula::drawValues(ArrayRef<int64_t> queries, ArrayRef<int64_t> keys) {
+  unsigned nextScalar = 0;
+  auto scalar = [&](const Symbol &) {
+    auto [low, high] = scalarRanges[nextScalar++];
+    return draw(low, high);
+  };
+  auto monotone = [&](int64_t count) {
+    std::vector<int64_t> rows;
+    int64_t value = draw(-4, 4);
+    for (int64_t row = 0; row < count; ++row)
+      rows.push_back(value += draw(0, 2) ? 0 : draw(0, 5));
+    return rows;
+  };
+  setSizes(queries, keys, scalar, monotone);
+}
+
+void SetValues::setSizes(ArrayRef<int64_t> queries, ArrayRef<int64_t> keys,
+                         llvm::function_ref<int64_t(const Symbol &)> scalar,
+                         llvm::function_ref<std::vector<int64_t>(int64_t)> monotone) {
   querySizes = queries;
   keySizes = keys;
   values.clear();
-  unsigned nextScalar = 0;
   for (const Symbol &symbol : space.getSymbols()) {
-    switch (symbol.kind) {
-    case Symbol::Kind::QuerySize:
+    if (symbol.kind == Symbol::Kind::QuerySize)
       values.push_back({queries[symbol.axis]});
-      break;
-    case Symbol::Kind::KeySize:
+    else if (symbol.kind == Symbol::Kind::KeySize)
       values.push_back({keys[symbol.axis]});
-      break;
-    case Symbol::Kind::Monotone: {
-      std::vector<int64_t> rows;
-      int64_t value = draw(-4, 4);
-      for (int64_t row = 0; row < queries[symbol.axis]; ++row)
-        rows.push_back(value += draw(0, 2) ? 0 : draw(0, 5));
-      values.push_back(rows);
-      break;
-    }
-    default: {
-      auto [low, high] = scalarRanges[nextScalar++];
-      values.push_back({draw(low, high)});
-    }
-    }
+    else if (symbol.kind == Symbol::Kind::Monotone)
+      values.push_back(monotone(queries[symbol.axis]));
+    else
+      values.push_back({scalar(symbol)});
   }
 }
 
-int64_t RandomFormula::valueOf(unsigned symbol, ArrayRef<int64_t> query) const {
+int64_t SetValues::valueOf(unsigned symbol, ArrayRef<int64_t> query) const {
   const Symbol &what = space.getSymbols()[symbol];
   if (what.kind != Symbol::Kind::Monotone)
     return values[symbol].front();
@@ -184,8 +189,8 @@ int64_t RandomFormula::valueOf(unsigned symbol, ArrayRef<int64_t> query) const {
   return values[symbol][std::min(query[what.axis], last)];
 }
 
-int64_t RandomFormula::evaluate(AffineExpr expr, ArrayRef<int64_t> dims,
-                                ArrayRef<int64_t> symbols) const {
+int64_t SetValues::evaluate(AffineExpr expr, ArrayRef<int64_t> dims,
+                            ArrayRef<int64_t> symbols) const {
   if (auto dim = dyn_cast<AffineDimExpr>(expr))
     return dims[dim.getPosition()];
   if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
@@ -212,8 +217,8 @@ int64_t RandomFormula::evaluate(AffineExpr expr, ArrayRef<int64_t> dims,
   }
 }
 
-bool RandomFormula::isLive(const Formula &formula, ArrayRef<int64_t> query,
-                           ArrayRef<int64_t> key) const {
+bool SetValues::isLive(const Formula &formula, ArrayRef<int64_t> query,
+                       ArrayRef<int64_t> key) const {
   switch (formula.getKind()) {
   case Formula::Kind::True:
     return true;

@@ -16,8 +16,35 @@
 
 namespace lacuna::test {
 
-/// One set with everything that has a value at run time.
-class RandomFormula {
+/// A space of formulas with a value for every symbol, and formulas evaluated there.
+class SetValues {
+public:
+  SetValues(mlir::MLIRContext &context, unsigned rank) : space(&context, rank, rank) {}
+
+  /// Whether a pair is live. Queries past the end are evaluated like others.
+  bool isLive(const sparsity::Formula &formula, llvm::ArrayRef<int64_t> query,
+              llvm::ArrayRef<int64_t> key) const;
+  /// The value of a symbol for the rows of `query`.
+  int64_t valueOf(unsigned symbol, llvm::ArrayRef<int64_t> query) const;
+  /// Fixes the sizes; `scalar` says what any other symbol but a monotone one is, `monotone` the
+  /// values of a monotone one by row.
+  void setSizes(llvm::ArrayRef<int64_t> queries, llvm::ArrayRef<int64_t> keys,
+                llvm::function_ref<int64_t(const sparsity::Symbol &)> scalar,
+                llvm::function_ref<std::vector<int64_t>(int64_t rows)> monotone);
+
+  sparsity::FormulaSpace space;
+  std::vector<int64_t> querySizes, keySizes;
+
+private:
+  int64_t evaluate(mlir::AffineExpr expr, llvm::ArrayRef<int64_t> dims,
+                   llvm::ArrayRef<int64_t> symbols) const;
+
+  /// Per symbol: its value, or its value per row.
+  std::vector<std::vector<int64_t>> values;
+};
+
+/// A random set.
+class RandomFormula : public SetValues {
 public:
   RandomFormula(mlir::MLIRContext &context, uint64_t seed, unsigned rank);
 
@@ -27,18 +54,9 @@ public:
   sparsity::Formula tree(unsigned depth);
   /// |position - key| windows on one axis: what must lose no full tile.
   sparsity::Formula window();
-
   /// Fixes sizes and draws values for all symbols; called once the tree is built.
-  void setSizes(llvm::ArrayRef<int64_t> queries, llvm::ArrayRef<int64_t> keys);
+  void drawValues(llvm::ArrayRef<int64_t> queries, llvm::ArrayRef<int64_t> keys);
 
-  /// Whether a pair is live. Queries past the end are evaluated like others.
-  bool isLive(const sparsity::Formula &formula, llvm::ArrayRef<int64_t> query,
-              llvm::ArrayRef<int64_t> key) const;
-  /// The value of a symbol for the rows of `query`.
-  int64_t valueOf(unsigned symbol, llvm::ArrayRef<int64_t> query) const;
-
-  sparsity::FormulaSpace space;
-  std::vector<int64_t> querySizes, keySizes;
   bool hasMonotone = false;
 
 private:
@@ -46,8 +64,6 @@ private:
   sparsity::Formula gridLeaf();
   mlir::AffineExpr number(int64_t low, int64_t high);
   mlir::AffineExpr position(unsigned axis) { return space.position(axis, alignStart); }
-  int64_t evaluate(mlir::AffineExpr expr, llvm::ArrayRef<int64_t> dims,
-                   llvm::ArrayRef<int64_t> symbols) const;
 
   std::mt19937_64 random;
   unsigned rank;
@@ -56,8 +72,6 @@ private:
   mlir::Location location;
   mlir::MLIRContext &context;
   std::vector<std::pair<int64_t, int64_t>> scalarRanges;
-  /// Per symbol: its value, or its value per row.
-  std::vector<std::vector<int64_t>> values;
 };
 
 /// The formula as text, for failure messages.
