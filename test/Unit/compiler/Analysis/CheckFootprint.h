@@ -7,6 +7,19 @@
 
 namespace lacuna::test {
 
+/// Sanitizers cost a factor that limits on time must not count.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr double slowdown = 10;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+constexpr double slowdown = 10;
+#else
+constexpr double slowdown = 1;
+#endif
+#else
+constexpr double slowdown = 1;
+#endif
+
 /// What a series of checks has seen.
 struct Counts {
   uint64_t cases = 0, exact = 0, bounded = 0, liveTiles = 0, fullTiles = 0, lostTiles = 0;
