@@ -240,10 +240,10 @@ std::string ScalarPrinter::expression(Operation *op) {
   std::string type = typeOf(result);
   auto operand = [&](unsigned i) {
     std::string text = use(op->getOperand(i));
-    // Widen before computing, not after.
-    if (type == "i64" && typeOf(op->getOperand(i)) == "int")
-      return "static_cast<i64>(" + text + ")";
-    return text;
+    // Widen before computing, not after, and give library functions one type.
+    std::string own = typeOf(op->getOperand(i));
+    bool differs = (type == "i64" && own == "int") || (type == "int" && own == "i64");
+    return differs ? "static_cast<" + type + ">(" + text + ")" : text;
   };
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
     return llvm::formatv("{0} {1} {2}", use(compare.getLhs()), compareOf(compare.getPredicate()),

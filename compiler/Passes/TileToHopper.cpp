@@ -129,6 +129,39 @@ static void buildElements(StepParts &parts, Region &region) {
   hopper::YieldOp::create(builder, loc, score);
 }
 
+/// Clones into `region` what it uses from inside loops of `body` but that depends on nothing there.
+/// False when something does depend on a loop.
+static bool makeIndependent(Region &region, Region &body) {
+  Block &block = region.front();
+  auto isLocal = [&](Value value) {
+    return !region.isAncestor(value.getParentRegion()) && value.getParentRegion() != &body;
+  };
+  // Definitions come before uses: walk up from each use, cloning in front of what is there already.
+  for (bool changed = true; changed;) {
+    changed = false;
+    SmallVector<OpOperand *> local;
+    region.walk([&](Operation *op) {
+      for (OpOperand &operand : op->getOpOperands())
+        if (isLocal(operand.get()))
+          local.push_back(&operand);
+    });
+    DenseMap<Value, Value> clones;
+    for (OpOperand *use : local) {
+      Operation *definition = use->get().getDefiningOp();
+      if (!definition || !isPure(definition) || definition->getNumRegions() || isTileOp(definition))
+        return false;
+      Value &clone = clones[use->get()];
+      if (!clone) {
+        OpBuilder builder(&block, block.begin());
+        clone = builder.clone(*definition)->getResult(cast<OpResult>(use->get()).getResultNumber());
+      }
+      use->set(clone);
+      changed = true;
+    }
+  }
+  return true;
+}
+
 /// Whether two element functions are the same text over the same captured values.
 static bool areSame(Region &a, Region &b) {
   return OperationEquivalence::isRegionEquivalentTo(&a, &b, OperationEquivalence::IgnoreLocations);
@@ -185,13 +218,7 @@ LogicalResult KernelRewriter::classify() {
     auto region = std::make_unique<Region>();
     buildElements(parts, *region);
     // tile-to-hopper-6: consumers see a tile's place, but no other value of the walk.
-    bool local = false;
-    region->walk([&](Operation *op) {
-      for (Value operand : op->getOperands())
-        local |= !region->isAncestor(operand.getParentRegion()) &&
-                 operand.getParentRegion() != &kernel.getBody();
-    });
-    if (local)
+    if (!makeIndependent(*region, kernel.getBody()))
       return step.emitOpError("expected masks and score functions of values that the loop over "
                               "key tiles does not change");
     auto *known = llvm::find_if(
