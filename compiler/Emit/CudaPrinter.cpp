@@ -469,6 +469,25 @@ static std::string boxCoordinate(StringRef origin, StringRef high, StringRef low
   return text;
 }
 
+/// Ops of an element function that depend on no key coordinate and not on the score.
+static llvm::SmallPtrSet<Operation *, 16> findRowOps(Block &block, size_t queryAxes) {
+  llvm::SmallPtrSet<Operation *, 16> result;
+  auto isRowValue = [&](Value value) {
+    if (auto argument = dyn_cast<BlockArgument>(value))
+      return argument.getOwner() != &block ||
+             (argument.getArgNumber() >= 1 && argument.getArgNumber() <= queryAxes);
+    Operation *op = value.getDefiningOp();
+    return op->getBlock() != &block || result.contains(op);
+  };
+  for (Operation &op : block.without_terminator()) {
+    bool perRow = true;
+    op.walk([&](Operation *inner) { perRow &= llvm::all_of(inner->getOperands(), isRowValue); });
+    if (perRow)
+      result.insert(&op);
+  }
+  return result;
+}
+
 LogicalResult KernelPrinter::writeElements(CodeWriter &out, ScalarPrinter &scalars) {
   bool natural = attend.getNatural();
   ArrayRef<int64_t> queryBox = attend.getQueryBox(), keyBox = attend.getKeyBox();
@@ -485,29 +504,38 @@ LogicalResult KernelPrinter::writeElements(CodeWriter &out, ScalarPrinter &scala
     if (block.getTerminator()->getOperand(0) == block.getArgument(0))
       continue;
     out.open(formatv("if (kind == {0}) {{", kind));
+    // What depends on the row alone is computed once a row, not once a pair.
+    llvm::SmallPtrSet<Operation *, 16> perRow = findRowOps(block, queryBox.size());
     out.line("#pragma unroll");
-    out.open("for (int i = 0; i < Config::keys / 2; ++i) {");
-    out.line("const int row = consumer.row() + i / 2 % 2 * 8;");
-    out.line("const int low = consumer.lane() % 4 * 2 + i % 2;");
-    scalars.bind(block.getArgument(0), "scores[i]");
+    out.open("for (int r = 0; r < 2; ++r) {");
+    out.line("const int row = consumer.row() + 8 * r;");
     for (size_t axis = 0; axis < queryBox.size(); ++axis) {
       std::string name = formatv("q{0}", axis).str();
       out.line("const int " + name + " = " +
                boxCoordinate(scalars.use(attend.getAt()[axis]), "row", "", queryBox, axis) + ";");
       scalars.bind(block.getArgument(1 + axis), name, 0, ScalarPrinter::limit + 256);
     }
+    for (Operation &op : block.without_terminator())
+      if (perRow.contains(&op) && failed(scalars.print(op)))
+        return failure();
+    out.line("#pragma unroll");
+    out.open("for (int c = 0; c < Config::keys / 4; ++c) {");
+    out.line("const int low = consumer.lane() % 4 * 2 + c % 2;");
+    out.line("float &score = scores[c / 2 * 4 + 2 * r + c % 2];");
+    scalars.bind(block.getArgument(0), "score");
     for (size_t axis = 0; axis < keyBox.size(); ++axis) {
       std::string name = formatv("k{0}", axis).str();
       out.line("const int " + name + " = " +
-               boxCoordinate(formatv("at[{0}]", axis).str(), "i / 4 * 8", "low", keyBox, axis) +
+               boxCoordinate(formatv("at[{0}]", axis).str(), "c / 2 * 8", "low", keyBox, axis) +
                ";");
       scalars.bind(block.getArgument(1 + queryBox.size() + axis), name, -ScalarPrinter::limit - 256,
                    ScalarPrinter::limit + 256);
     }
     for (Operation &op : block.without_terminator())
-      if (failed(scalars.print(op)))
+      if (!perRow.contains(&op) && failed(scalars.print(op)))
         return failure();
-    out.line("scores[i] = " + scalars.use(block.getTerminator()->getOperand(0)) + ";");
+    out.line("score = " + scalars.use(block.getTerminator()->getOperand(0)) + ";");
+    out.close();
     out.close();
     out.close();
   }

@@ -335,9 +335,9 @@ LogicalResult ScalarPrinter::printFor(Operation &op) {
   for (auto [init, argument, result] :
        llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults())) {
     std::string name = "v" + std::to_string(counter++);
-    intervals[argument] = intervals[result] = {-unbounded, unbounded};
+    bind(argument, name, -unbounded, unbounded);
+    bind(result, name, -unbounded, unbounded);
     code.line(typeOf(argument) + " " + name + " = " + use(init) + ";");
-    names[argument] = names[result] = name;
     carried.push_back(name);
   }
   Interval lower = interval(loop.getLowerBound()), upper = interval(loop.getUpperBound());
@@ -404,9 +404,9 @@ LogicalResult ScalarPrinter::printWhile(Operation &op) {
   SmallVector<std::string> outcome;
   for (auto [argument, result] : llvm::zip_equal(loop.getAfterArguments(), loop.getResults())) {
     std::string name = "v" + std::to_string(counter++);
-    intervals[argument] = intervals[result] = {-unbounded, unbounded};
+    bind(argument, name, -unbounded, unbounded);
+    bind(result, name, -unbounded, unbounded);
     code.line(typeOf(result) + " " + name + ";");
-    names[argument] = names[result] = name;
     outcome.push_back(name);
   }
   code.open("while (true) {");

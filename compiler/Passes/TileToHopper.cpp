@@ -152,7 +152,9 @@ static bool makeIndependent(Region &region, Region &body) {
         return false;
       Value &clone = clones[use->get()];
       if (!clone) {
-        OpBuilder builder(&block, block.begin());
+        // The region has no parent yet, so the context must come from elsewhere.
+        OpBuilder builder(definition->getContext());
+        builder.setInsertionPointToStart(&block);
         clone = builder.clone(*definition)->getResult(cast<OpResult>(use->get()).getResultNumber());
       }
       use->set(clone);
