@@ -11,7 +11,7 @@
 // CHECK:         producer.tile(/*kind=*/0, {{.*}}, 0, 0, copyKeys, copyValues);
 // CHECK:         producer.tile(/*kind=*/1, {{.*}}, 0, 0, copyKeys, copyValues);
 // CHECK:         if (kind == 1) {
-// CHECK:           scores[i] = {{.*}};
+// CHECK:           score = {{.*}};
 // CHECK-NOT:     if (kind == 0)
 // CHECK:         consumer.attend(scale, elements);
 func.func @window(%q: tensor<?x32x?x128xbf16>, %k: tensor<?x8x?x128xbf16>,
