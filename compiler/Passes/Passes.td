@@ -268,4 +268,69 @@ def PlanHopperPass : Pass<"lacuna-plan-hopper"> {
   ];
 }
 
+def TileToCpuPass : Pass<"lacuna-tile-to-cpu", "::mlir::ModuleOp"> {
+  let summary = "turn kernels into functions on buffers and vectors";
+  let description = [{
+    Each `tile.kernel @k` becomes two functions. `@k_plan(inputs..., out)` writes
+    to `out` 0, the grid's extents and the outputs' extents; or, when a
+    requirement fails, its number (from 1) and the values of its message.
+    `@k_body(inputs..., outputs..., extents..., begin, end)` computes the grid
+    points `begin` to `end`, numbered with the last axis fastest; points are
+    independent, so any split over threads gives the same bits. Inputs are
+    memrefs with any strides.
+
+    A tile is a buffer of f32 on the stack. Scores lie as `keys x rows` and
+    accumulators as `channels x rows`: a vector holds neighbouring query rows, both
+    products broadcast a scalar of the key or value against it, and the softmax
+    goes lane by lane. Work on whole tiles stands in private functions, one per
+    shape, which all loops share.
+
+    Functions that hold launches are erased: the launch sequence is the host's,
+    which reads it before this pass.
+
+    Requires: no set left (`lacuna-expand-masks`, `lacuna-expand-footprints`).
+    Leaves: func, scf, memref, vector, arith, math and cf.
+
+    ```mlir
+    tile.kernel @k plan { ... } body { ... }
+    // becomes
+    func.func @k_plan(%q: memref<...>, ..., %out: memref<?xi64>) { ... }
+    func.func @k_body(%q: memref<...>, ..., %o: memref<...>, %grid: index, %begin: index, %end: index) {
+      scf.for %point = %begin to %end step %c1 { ... }
+      return
+    }
+    ```
+  }];
+  let options = [
+    Option<"vectorWidth", "vector-width", "int64_t", "8",
+           "f32 lanes of a vector: 4, 8 or 16">
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
+def CpuToLlvmPass : Pass<"lacuna-cpu-to-llvm", "::mlir::ModuleOp"> {
+  let summary = "lower functions on buffers and vectors to the LLVM dialect";
+  let description = [{
+    Expands what has no instruction (floor division, 16-bit conversions,
+    elementary functions), then converts every dialect in one go.
+
+    Requires: what `lacuna-tile-to-cpu` leaves. Leaves: the LLVM dialect only.
+
+    ```mlir
+    func.func @f(%x: f32) -> f32 { %y = arith.addf %x, %x : f32  return %y : f32 }
+    // becomes
+    llvm.func @f(%x: f32) -> f32 { %y = llvm.fadd %x, %x : f32  llvm.return %y : f32 }
+    ```
+  }];
+  let options = [
+    Option<"nativeHalf", "native-half", "bool", "true", "the CPU converts between f16 and f32">,
+    Option<"nativeFma", "native-fma", "bool", "true", "the CPU multiplies and adds in one step">
+  ];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::cf::ControlFlowDialect",
+                           "::mlir::vector::VectorDialect", "::mlir::arith::ArithDialect"];
+}
+
 #endif

@@ -1,0 +1,98 @@
+//===- CpuProgram.h - a spec as machine code of this process --------------===//
+#pragma once
+
+#include "lacuna/Artifact.h"
+#include "lacuna/Executor.h"
+#include "lacuna/Status.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <memory>
+
+namespace lacuna {
+
+class Jit;
+
+struct CpuProgramOptions {
+  /// f32 lanes of a vector; 0 takes the widest that the CPU has.
+  int64_t vectorWidth = 0;
+  /// Fill outputs with NaN before kernels run: whatever they leave out shows.
+  bool poisonOutputs = false;
+  /// Keep the machine code for `dumpObject`.
+  bool keepObject = false;
+};
+
+/// One function of a module, compiled. Runs of one program may overlap.
+class CpuProgram {
+public:
+  /// `function` holds launches of kernels without sets (`lacuna-tile-to-loops`) and returns their
+  /// results. Its module is left as it is. After a failure the diagnostic is emitted.
+  static mlir::FailureOr<std::unique_ptr<CpuProgram>>
+  compile(mlir::func::FuncOp function, const CpuProgramOptions &options = {});
+  ~CpuProgram();
+
+  /// What the function takes, in order.
+  const std::vector<ArgumentDeclaration> &getArguments() const { return declarations; }
+
+  /// Checks the arguments, then runs all launches; the results are the function's. The status names
+  /// the argument that does not fit, or the requirement that a kernel found broken.
+  Result<std::vector<OwnedTensor>> run(const std::vector<Argument> &arguments,
+                                       Executor &executor) const;
+
+  /// Seconds that `compile` spent on lowering to LLVM, and on machine code.
+  double getLoweringTime() const { return loweringTime; }
+  double getCodegenTime() const { return codegenTime; }
+  void dumpObject(const std::string &path) const;
+
+private:
+  /// Address of each argument, as packed functions take them.
+  using Function = void (*)(void **);
+  struct Requirement {
+    std::string message;
+    size_t values = 0;
+  };
+  struct Output {
+    ElementType type = ElementType::F32;
+    size_t rank = 0;
+  };
+  struct Kernel {
+    std::string name;
+    Function plan = nullptr, body = nullptr;
+    std::vector<Requirement> requirements;
+    size_t gridRank = 0;
+    std::vector<Output> outputs;
+  };
+  /// One launch; buffers are numbered, function arguments first, then every launch's results.
+  struct Step {
+    size_t kernel = 0;
+    std::vector<unsigned> inputs;
+    std::vector<unsigned> into;
+    unsigned firstResult = 0;
+  };
+  class Arguments;
+  struct Buffer;
+
+  mlir::LogicalResult readArguments(mlir::func::FuncOp function);
+  mlir::LogicalResult readLaunches(mlir::func::FuncOp function);
+  mlir::FailureOr<size_t> readKernel(mlir::Operation *launch);
+  mlir::LogicalResult generate(mlir::func::FuncOp function);
+  Status check(const std::vector<Argument> &arguments) const;
+  Status runStep(const Step &step, std::vector<Buffer> &buffers, Executor &executor) const;
+  Status allocateOutputs(const Step &step, const int64_t *extents,
+                         std::vector<Buffer> &buffers) const;
+  /// Whether anything after `step` reads the buffer.
+  bool isReadAfter(const Step &step, unsigned buffer) const;
+
+  CpuProgramOptions options;
+  std::vector<ArgumentDeclaration> declarations;
+  /// How each argument lies in memory.
+  enum class Scalar { None, I1, I8, I16, I32, I64, F16, BF16, F32, F64 };
+  std::vector<Scalar> scalars;
+  std::vector<Kernel> kernels;
+  std::vector<Step> steps;
+  std::vector<unsigned> results;
+  std::unique_ptr<Jit> jit;
+  double loweringTime = 0, codegenTime = 0;
+};
+
+} // namespace lacuna
