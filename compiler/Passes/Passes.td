@@ -4,6 +4,33 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SplitSegmentsPass : Pass<"lacuna-split-segments"> {
+  let summary = "one set for each pair of segments of a concatenation";
+  let description = [{
+    Formulas speak about one segment of queries and one of keys. The algebra over
+    concatenations is applied entry by entry, so that every use of a set over a
+    concatenation outside the algebra names one `sparsity.segments`. `causal`
+    becomes itself on the diagonal, everything below and nothing above it.
+
+    Requires: sets defined by ops in the same function. Leaves: no set over a
+    concatenation but results of `sparsity.segments` outside dead code.
+
+    ```mlir
+    %u = sparsity.complement %s : !sparsity.set<1, 3>
+    attn.attend ... over %u
+    // becomes, with %s = sparsity.segments %d [[%a, %b], [%c, %e]]
+    %a1 = sparsity.complement %a
+    ...
+    %u = sparsity.segments %d [[%a1, %b1], [%c1, %e1]] : !sparsity.domain<1, 3>
+    attn.attend ... over %u
+    ```
+  }];
+  let dependentDialects = ["::lacuna::sparsity::SparsityDialect"];
+  let statistics = [
+    Statistic<"setsSplit", "sets-split", "sets that became segments">
+  ];
+}
+
 def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
   let summary = "choose the tile shapes of every attend";
   let description = [{

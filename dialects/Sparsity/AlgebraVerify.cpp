@@ -19,7 +19,7 @@ static bool isSameDomain(Value a, Value b) {
 
 /// The domain that the expression below `set` names, null when there is none; `op` owns the
 /// diagnostics. Iterative and bounded, because the IR may be cyclic at this point.
-static FailureOr<Value> findDomain(Operation *op, ValueRange sets) {
+static FailureOr<Value> checkDomain(Operation *op, ValueRange sets) {
   SmallVector<Value> pending(sets);
   Value domain;
   for (size_t next = 0; next < pending.size(); ++next) {
@@ -52,10 +52,27 @@ static FailureOr<Value> findDomain(Operation *op, ValueRange sets) {
   return domain;
 }
 
-LogicalResult UnionOp::verify() { return findDomain(*this, getSets()); }
-LogicalResult IntersectOp::verify() { return findDomain(*this, getSets()); }
-LogicalResult SubtractOp::verify() { return findDomain(*this, getOperands()); }
-LogicalResult ComplementOp::verify() { return findDomain(*this, getRemoved()); }
+Value lacuna::sparsity::findDomain(Value set) {
+  SmallVector<Value> pending{set};
+  llvm::SmallDenseSet<Value> seen;
+  while (!pending.empty()) {
+    Operation *definition = pending.pop_back_val().getDefiningOp();
+    if (!definition)
+      continue;
+    for (Value operand : definition->getOperands()) {
+      if (isa<DomainType>(operand.getType()))
+        return operand;
+      if (isa<SetType>(operand.getType()) && seen.insert(operand).second)
+        pending.push_back(operand);
+    }
+  }
+  return {};
+}
+
+LogicalResult UnionOp::verify() { return checkDomain(*this, getSets()); }
+LogicalResult IntersectOp::verify() { return checkDomain(*this, getSets()); }
+LogicalResult SubtractOp::verify() { return checkDomain(*this, getOperands()); }
+LogicalResult ComplementOp::verify() { return checkDomain(*this, getRemoved()); }
 
 LogicalResult PerHeadOp::verify() {
   // per-head-1
@@ -75,7 +92,7 @@ LogicalResult PerHeadOp::verify() {
       return emitOpError("expected classes below ") << getSets().size() << ", got " << chosen;
   if (getClassValues() && getClassValues()->empty())
     return emitOpError("expected a class for at least one head");
-  return findDomain(*this, getSets());
+  return checkDomain(*this, getSets());
 }
 
 /// The domain of every segment, or nothing when a definition is out of sight.
@@ -93,6 +110,8 @@ LogicalResult SegmentsOp::verify() {
   ArrayRef<int64_t> ranks = cast<DomainType>(getDomain().getType()).getSegments();
   size_t count = ranks.size();
   // segments-1
+  if (count < 2)
+    return emitOpError("expected a domain of at least two segments, got ") << count;
   if (getSets().size() != count * count)
     return emitOpError("expected ")
            << count << " rows of " << count << " sets, got " << getSets().size() << " sets";
@@ -104,7 +123,7 @@ LogicalResult SegmentsOp::verify() {
     if (set.getType() != expected)
       return emitOpError("expected a set of type ")
              << expected << " in row " << query << ", column " << key << ", got " << set.getType();
-    FailureOr<Value> domain = findDomain(*this, set);
+    FailureOr<Value> domain = checkDomain(*this, set);
     if (failed(domain))
       return failure();
     // segments-3

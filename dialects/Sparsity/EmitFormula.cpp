@@ -10,6 +10,11 @@ using namespace mlir;
 using namespace lacuna::sparsity;
 
 FailureOr<Formula> lacuna::sparsity::buildFormula(Value set, FormulaSpace &space) {
+  auto type = cast<SetType>(set.getType());
+  if (!type.isSingle())
+    return emitError(set.getLoc(),
+                     "expected a set between one segment of queries and one of keys, got ")
+           << type;
   auto op = set.getDefiningOp<SetOpInterface>();
   if (!op)
     return emitError(

@@ -26,3 +26,10 @@
 
 #define GET_OP_CLASSES
 #include "dialects/Sparsity/SparsityOps.h.inc"
+
+namespace lacuna::sparsity {
+
+/// A domain that the expression below `set` names, or null. All that it names are the same.
+mlir::Value findDomain(mlir::Value set);
+
+} // namespace lacuna::sparsity

@@ -11,6 +11,7 @@ def Sparsity_UnionOp : Sparsity_AlgebraOp<"union", [], [Commutative, SameOperand
   }];
   let arguments = (ins Variadic<Sparsity_Set>:$sets);
   let assemblyFormat = "$sets attr-dict `` custom<AlgebraType>(type($set))";
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_IntersectOp
@@ -23,6 +24,7 @@ def Sparsity_IntersectOp
   }];
   let arguments = (ins Variadic<Sparsity_Set>:$sets);
   let assemblyFormat = "$sets attr-dict `` custom<AlgebraType>(type($set))";
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_SubtractOp : Sparsity_AlgebraOp<"subtract", [], [SameOperandsAndResultType]> {
@@ -34,6 +36,7 @@ def Sparsity_SubtractOp : Sparsity_AlgebraOp<"subtract", [], [SameOperandsAndRes
   }];
   let arguments = (ins Sparsity_Set:$from, Sparsity_Set:$removed);
   let assemblyFormat = "$from `,` $removed attr-dict `` custom<AlgebraType>(type($set))";
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_ComplementOp : Sparsity_AlgebraOp<"complement", [], [SameOperandsAndResultType]> {
@@ -45,6 +48,7 @@ def Sparsity_ComplementOp : Sparsity_AlgebraOp<"complement", [], [SameOperandsAn
   }];
   let arguments = (ins Sparsity_Set:$removed);
   let assemblyFormat = "$removed attr-dict `` custom<AlgebraType>(type($set))";
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_PerHeadOp
@@ -67,6 +71,7 @@ def Sparsity_PerHeadOp
     custom<Classes>($classes, type($classes), $class_values) ` ` `[` $sets `]` attr-dict
     `` custom<AlgebraTypes>(type($set), ref($sets), type($sets))
   }];
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_SegmentsOp : Sparsity_Op<"segments", [InferTypeOpAdaptor]> {

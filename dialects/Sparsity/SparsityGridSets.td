@@ -21,6 +21,7 @@ def Sparsity_BlockDiagonalOp : Sparsity_LeafOp<"block_diagonal", ["emitTerm"],
     (`from_start` $from_start^)? (`in` $domain^ `:` type($domain))? attr-dict
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_Norm : I32EnumAttr<"Norm", "how distances per axis combine", [
@@ -74,6 +75,7 @@ def Sparsity_RadiusOp : Sparsity_LeafOp<"radius", ["emitTerm"], [InferTypeOpAdap
     `in` $domain `:` qualified(type($domain)) attr-dict
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_BandsOp : Sparsity_LeafOp<"bands", [], [InferTypeOpAdaptor]> {
@@ -98,6 +100,7 @@ def Sparsity_BandsOp : Sparsity_LeafOp<"bands", [], [InferTypeOpAdaptor]> {
     (`from_start` $from_start^)? `in` $domain `:` qualified(type($domain)) attr-dict
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 #endif

@@ -67,6 +67,7 @@ def Sparsity_AffineOp : Sparsity_LeafOp<"affine", [], [AttrSizedOperandSegments]
     `` custom<SetType>(type($set), ref(type($domain)))
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_WhereOp : Sparsity_LeafOp<"where", ["emitTerm"]> {
@@ -127,6 +128,7 @@ def Sparsity_WindowOp : Sparsity_SequenceOp<"window", [], [AttrSizedOperandSegme
     (`from_start` $from_start^)? attr-dict
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 class Sparsity_CountOp<string opMnemonic>
@@ -139,11 +141,13 @@ class Sparsity_CountOp<string opMnemonic>
 def Sparsity_PrefixOp : Sparsity_CountOp<"prefix"> {
   let summary = "the first keys, for every query";
   let description = "Live pairs: `j < count`. `sparsity.prefix 4`, `sparsity.prefix %sinks`.";
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_SuffixOp : Sparsity_CountOp<"suffix"> {
   let summary = "the last keys, for every query";
   let description = "Live pairs: `j >= nk - count`.";
+  let hasCanonicalizer = 1;
 }
 
 class Sparsity_ListOp<string opMnemonic>
@@ -168,6 +172,7 @@ def Sparsity_RowsOp : Sparsity_ListOp<"rows"> {
     %some = sparsity.rows [0, 5]
     ```
   }];
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_ColumnsOp : Sparsity_ListOp<"columns"> {
@@ -179,6 +184,7 @@ def Sparsity_ColumnsOp : Sparsity_ListOp<"columns"> {
     %vertical = sparsity.columns [3, 17]
     ```
   }];
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_SlashesOp : Sparsity_SequenceOp<"slashes"> {
@@ -193,6 +199,7 @@ def Sparsity_SlashesOp : Sparsity_SequenceOp<"slashes"> {
   let arguments = (ins DenseI64ArrayAttr:$list, UnitAttr:$from_start);
   let assemblyFormat = "$list (`from_start` $from_start^)? attr-dict";
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_StrideOp : Sparsity_SequenceOp<"stride", ["emitTerm"]> {
@@ -212,6 +219,7 @@ def Sparsity_StrideOp : Sparsity_SequenceOp<"stride", ["emitTerm"]> {
     custom<Count>($step, type($step), $step_value) (`from_start` $from_start^)? attr-dict
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_DilatedOp : Sparsity_SequenceOp<"dilated", ["emitTerm"], [AttrSizedOperandSegments]> {
@@ -236,6 +244,7 @@ def Sparsity_DilatedOp : Sparsity_SequenceOp<"dilated", ["emitTerm"], [AttrSized
     (`from_start` $from_start^)? attr-dict
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -286,6 +295,7 @@ def Sparsity_DyadicOp : Sparsity_SequenceOp<"dyadic"> {
     (`from_start` $from_start^)? attr-dict
   }];
   let hasVerifier = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Sparsity_DocumentsOp : Sparsity_SequenceOp<"documents", ["emitTerm"]> {

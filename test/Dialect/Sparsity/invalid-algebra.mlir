@@ -103,6 +103,53 @@ func.func @segments_1_ragged(%n: index) {
 
 // -----
 
+func.func @segments_1_lone(%n: index) {
+  %g = sparsity.grid [%n, 4]
+  %c = sparsity.causal in %g : !sparsity.domain<2>
+  // expected-error @+1 {{'sparsity.segments' op expected a domain of at least two segments, got 1}}
+  %s = sparsity.segments %g [[%c]] : !sparsity.domain<2>
+  return
+}
+
+// -----
+
+func.func @algebra_2_other_op(%t: !sparsity.set<1>, %c: i1) {
+  %x = arith.select %c, %t, %t : !sparsity.set<1>
+  // expected-error @+1 {{'sparsity.complement' op expected operands that set ops define, got the result of 'arith.select'}}
+  %u = sparsity.complement %x
+  return
+}
+
+// -----
+
+func.func @per_head_2_type(%n: index) {
+  %g = sparsity.grid [%n, 4]
+  %c = sparsity.causal in %g : !sparsity.domain<2>
+  // expected-error @+1 {{'sparsity.per_head' op expected sets of type '!sparsity.set<1>', got '!sparsity.set<2>'}}
+  %s = "sparsity.per_head"(%c) <{operandSegmentSizes = array<i32: 0, 1>, class_values = array<i64: 0>}> : (!sparsity.set<2>) -> !sparsity.set<1>
+  return
+}
+
+// -----
+
+func.func @per_head_3_no_head() {
+  %c = sparsity.causal
+  // expected-error @+1 {{'sparsity.per_head' op expected a class for at least one head}}
+  %s = sparsity.per_head [] [%c]
+  return
+}
+
+// -----
+
+func.func @parse_segments_type(%n: index) {
+  %c = sparsity.causal
+  // expected-error @+1 {{expected a domain type, got 'index'}}
+  %s = sparsity.segments %n [[%c]] : index
+  return
+}
+
+// -----
+
 func.func @segments_2_type(%n: index) {
   %t = sparsity.sequence [%n]
   %g = sparsity.grid [%n, 4]
@@ -118,9 +165,10 @@ func.func @segments_2_type(%n: index) {
 func.func @segments_3_other_domain(%n: index) {
   %g = sparsity.grid [%n, 4]
   %other = sparsity.grid [%n, 8]
-  %d = sparsity.concat %g : !sparsity.domain<2>
+  %d = sparsity.concat %g, %g : !sparsity.domain<2>, !sparsity.domain<2>
+  %c = sparsity.causal in %g : !sparsity.domain<2>
   %a = sparsity.causal in %other : !sparsity.domain<2>
-  // expected-error @+1 {{'sparsity.segments' op expected the set in row 0, column 0 to be over the domain of its segment}}
-  %s = sparsity.segments %d [[%a]] : !sparsity.domain<2>
+  // expected-error @+1 {{'sparsity.segments' op expected the set in row 1, column 0 to be over the domain of its segment}}
+  %s = sparsity.segments %d [[%c, %c], [%a, %c]] : !sparsity.domain<2, 2>
   return
 }

@@ -82,6 +82,15 @@ func.func @radius_4_axis(%n: index) {
 
 // -----
 
+func.func @radius_4_twice(%n: index) {
+  %g = sparsity.grid [%n, 4]
+  // expected-error @+1 {{'sparsity.radius' op expected each causal axis once, got 1 twice}}
+  %s = sparsity.radius [1, 1] causal [1, 1] in %g : !sparsity.domain<2>
+  return
+}
+
+// -----
+
 func.func @radius_5_shift_of_a_ball(%n: index) {
   %g = sparsity.grid [%n, 4]
   // expected-error @+1 {{'sparsity.radius' op expected norm box with border shift and with dilation, got norm l2}}
@@ -104,6 +113,24 @@ func.func @bands_1_axes(%n: index) {
   %g = sparsity.grid [%n, 4, 4]
   // expected-error @+1 {{'sparsity.bands' op expected a domain of 2 axes, got 3}}
   %s = sparsity.bands 16 levels 3 in %g : !sparsity.domain<3>
+  return
+}
+
+// -----
+
+func.func @bands_2_many_levels(%n: index) {
+  %g = sparsity.grid [%n, 4]
+  // expected-error @+1 {{'sparsity.bands' op expected at most 32 levels, got 33}}
+  %s = sparsity.bands 16 levels 33 in %g : !sparsity.domain<2>
+  return
+}
+
+// -----
+
+func.func @bands_2_reach(%n: index) {
+  %g = sparsity.grid [%n, 4]
+  // expected-error @+1 {{'sparsity.bands' op expected near * 2^levels of at most 281474976710656, got 281474976710657}}
+  %s = sparsity.bands 16 levels 2 near 281474976710656 in %g : !sparsity.domain<2>
   return
 }
 

@@ -66,6 +66,14 @@ func.func @dyadic_1_fanout() {
 
 // -----
 
+func.func @dyadic_2_count() {
+  // expected-error @+1 {{'sparsity.dyadic' op expected the first and the last level, got 3 numbers}}
+  %s = sparsity.dyadic fenwick base 64 only [0, 1, 2]
+  return
+}
+
+// -----
+
 func.func @dyadic_2_order() {
   // expected-error @+1 {{'sparsity.dyadic' op expected levels from -1 on in rising order, got 3 to 1}}
   %s = sparsity.dyadic fenwick base 64 only [3, 1]

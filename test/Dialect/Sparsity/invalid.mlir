@@ -143,6 +143,14 @@ func.func @affine_2_product(%n: index) {
 
 // -----
 
+func.func @affine_2_negative_divisor() {
+  // expected-error @+1 {{'sparsity.affine' op expected positive constant divisors, got}}
+  %s = "sparsity.affine"() <{constraints = affine_set<(i, j) : (i floordiv -2 - j >= 0)>, operandSegmentSizes = array<i32: 0, 0>, static_numbers = array<i64>}> : () -> !sparsity.set<1>
+  return
+}
+
+// -----
+
 func.func @affine_2_divisor(%n: index) {
   // expected-error @+1 {{'sparsity.affine' op expected affine constraints, got}}
   %s = sparsity.affine affine_set<(i, j)[a] : (i floordiv a - j >= 0)> [%n]
