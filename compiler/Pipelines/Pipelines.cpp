@@ -4,6 +4,8 @@
 // is the one place that puts them together.
 //
 //  spec to tile
+//   0. split-segments       One set per pair of segments, so that their algebra is
+//                           simplified like that of sets on one segment.
 //   1. canonicalize, cse    Set algebra first: every set that folds away is one
 //                           formula, one loop and one mask less below.
 //   2. assign-tiles         Needs the sets' domains, which kernels no longer show.
@@ -37,6 +39,7 @@ static void addCleanup(OpPassManager &passes) {
 }
 
 void lacuna::buildAssignTiles(OpPassManager &passes, const SpecToTileOptions &options) {
+  passes.addPass(createSplitSegmentsPass());
   addCleanup(passes);
   AssignTilesPassOptions tiles;
   tiles.target = options.target;

@@ -7,6 +7,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 #include <string>
 
@@ -28,7 +30,7 @@ struct TestPair {
 class SetEvaluator {
 public:
   /// `arguments` is the function's argument list; `body` its ops, the last one the set.
-  SetEvaluator(const std::string &arguments, const std::string &body)
+  SetEvaluator(const std::string &arguments, const std::string &body, bool canonicalize = false)
       : context(lacunaDialects(), mlir::MLIRContext::Threading::DISABLED) {
     context.loadAllAvailableDialects();
     std::string text = "func.func @f(" + arguments + ") {\n" + body + "\nreturn\n}";
@@ -38,7 +40,15 @@ public:
       return;
     }
     function = *module->getOps<mlir::func::FuncOp>().begin();
-    set = function.front().getTerminator()->getPrevNode()->getResult(0);
+    // A use keeps the set alive, and follows it when it changes.
+    mlir::Operation *last = function.front().getTerminator()->getPrevNode();
+    mlir::OpBuilder builder(function.front().getTerminator());
+    mlir::Operation *use = mlir::UnrealizedConversionCastOp::create(
+        builder, function.getLoc(), builder.getIndexType(), last->getResult(0));
+    if (canonicalize)
+      runCanonicalizer();
+    set = use->getOperand(0);
+    use->erase();
     auto type = llvm::cast<sparsity::SetType>(set.getType());
     space.emplace(&context, type.getQueryRank(), type.getKeyRank());
     mlir::FailureOr<sparsity::Formula> built = sparsity::buildFormula(set, *space);
@@ -95,6 +105,13 @@ public:
   int64_t symbol(unsigned index) { return interpreter.at(symbols[index]); }
 
 private:
+  void runCanonicalizer() {
+    mlir::PassManager passes(&context);
+    passes.addPass(mlir::createCanonicalizerPass());
+    if (mlir::failed(passes.run(*module)))
+      ADD_FAILURE() << "the canonicalizer fails";
+  }
+
   /// Emits the predicate, each symbol and each opaque term in front of the function's end.
   void emitAll() {
     mlir::OpBuilder builder(function.front().getTerminator());
