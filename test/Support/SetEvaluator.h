@@ -42,9 +42,11 @@ public:
     function = *module->getOps<mlir::func::FuncOp>().begin();
     // A use keeps the set alive, and follows it when it changes.
     mlir::Operation *last = function.front().getTerminator()->getPrevNode();
+    context.allowUnregisteredDialects();
     mlir::OpBuilder builder(function.front().getTerminator());
-    mlir::Operation *use = mlir::UnrealizedConversionCastOp::create(
-        builder, function.getLoc(), builder.getIndexType(), last->getResult(0));
+    mlir::OperationState state(function.getLoc(), "test.use");
+    state.addOperands(last->getResult(0));
+    mlir::Operation *use = builder.create(state);
     if (canonicalize)
       runCanonicalizer();
     set = use->getOperand(0);
