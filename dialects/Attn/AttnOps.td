@@ -43,7 +43,7 @@ def Attn_AttendOp : Attn_Op<"attend", [Pure]> {
     Element types of query, key, value and output are equal; head dimensions
     are constants from 1 to 512 and may differ between key and value.
     `query_tile` and `key_tile` hold the tile shapes once
-    `lacuna-assign-tiles` has chosen them. The rules `attend-1` to `attend-16`
+    `lacuna-assign-tiles` has chosen them. The rules `attend-1` to `attend-17`
     are in `docs/dialects/attn.md`.
 
     ```mlir

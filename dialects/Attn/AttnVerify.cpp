@@ -121,7 +121,8 @@ static LogicalResult verifyNumbers(AttendOp op) {
   return success();
 }
 
-/// attend-11, attend-12: both sides of the set are the same segments, and ops say what it holds.
+/// attend-11, attend-12, attend-17: both sides of the set are the same segments, ops say what it
+/// holds, and every pair counts by itself.
 static LogicalResult verifySet(AttendOp op) {
   SetType type = cast<SetType>(op.getSet().getType());
   // attend-11
@@ -135,6 +136,15 @@ static LogicalResult verifySet(AttendOp op) {
     Operation *definition = sets[next].getDefiningOp();
     if (!definition || !isa<lacuna::sparsity::SparsityDialect>(definition->getDialect()))
       return op.emitOpError("expected a set that set ops define, got one from outside");
+    // attend-17
+    if (auto dyadic = dyn_cast<lacuna::sparsity::DyadicOp>(definition);
+        dyadic && dyadic.getColumns()) {
+      InFlightDiagnostic diagnostic =
+          op.emitOpError("expected a hierarchy at full resolution, got columns ")
+          << *dyadic.getColumns();
+      diagnostic.attachNote(dyadic.getLoc()) << "the hierarchy is this";
+      return diagnostic;
+    }
     for (Value operand : definition->getOperands())
       if (isa<SetType>(operand.getType()))
         sets.insert(operand);

@@ -199,6 +199,18 @@ func.func @attend_12_nested_argument(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x
 
 // -----
 
+// Nodes that are seen through columns weigh more than one pair.
+func.func @attend_17_columns(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>, %v: tensor<1x2x?x32xf32>) {
+  // expected-note @+1 {{the hierarchy is this}}
+  %set = sparsity.dyadic fenwick base 64 columns 1
+  // expected-error @+1 {{'attn.attend' op expected a hierarchy at full resolution, got columns 1}}
+  %o = attn.attend %q, %k, %v over %set
+      : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x32xf32> -> tensor<1x8x?x32xf32>
+  return
+}
+
+// -----
+
 // A sequence has one axis.
 func.func @attend_13_axes(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>, %v: tensor<1x2x?x32xf32>) {
   %set = sparsity.all
