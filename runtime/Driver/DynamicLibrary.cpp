@@ -6,7 +6,9 @@
 namespace lacuna {
 
 Result<DynamicLibrary> DynamicLibrary::open(const std::string &name) {
-  void *handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // The code stays mapped after the last close: these libraries start threads of their own, which
+  // would go on running in nothing.
+  void *handle = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle)
     return DynamicLibrary(handle, name);
   const char *reason = ::dlerror();

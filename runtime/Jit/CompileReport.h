@@ -31,6 +31,10 @@ struct CompileReport {
   bool setmaxnregIgnored = false;
   /// Lines that warn of lost speed, as they stand.
   std::vector<std::string> losses;
+  /// Whether the assembler spoke about every kernel. NVRTC keeps results of its own, and what comes
+  /// from there has no log: registers, stack and shared memory are right, spills and losses
+  /// unknown.
+  bool complete = true;
 
   /// The kernel of that name, or null.
   const KernelReport *find(std::string_view name) const;

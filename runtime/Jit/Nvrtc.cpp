@@ -94,15 +94,17 @@ static std::vector<std::string> spellOptions(const std::string &architecture,
   return words;
 }
 
-/// Numbers of the cubin win: with warps that trade registers, or a log that another version words
-/// differently, the log may have none.
+/// Numbers of the cubin win: the log may have none, because the library found the result in its
+/// cache or words the log differently.
 static Status mergeCubin(NvrtcOutput &output) {
   Result<std::vector<KernelReport>> kernels = readCubin(output.cubin);
   if (!kernels)
     return kernels.status();
   for (const KernelReport &kernel : *kernels) {
-    if (!output.report.find(kernel.name))
+    if (!output.report.find(kernel.name)) {
       output.report.kernels.push_back(kernel);
+      output.report.complete = false;
+    }
     for (KernelReport &of : output.report.kernels)
       if (of.name == kernel.name)
         of.registers = kernel.registers;

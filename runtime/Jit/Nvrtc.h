@@ -13,7 +13,8 @@ namespace lacuna {
 struct NvrtcOptions {
   /// Keeps the lines of the source for profilers; triples the size.
   bool lineInfo = false;
-  /// Turns the library's own cache off, for measurements of time.
+  /// Turns the library's own cache off: for measurements of time, and where the report must be
+  /// complete.
   bool noCache = false;
   /// Further options, as NVRTC spells them.
   std::vector<std::string> extra;

@@ -10,6 +10,9 @@
 using namespace lacuna;
 using testing::HasSubstr;
 
+/// The library's own cache would answer without a log.
+static const NvrtcOptions uncached = {.lineInfo = false, .noCache = true, .extra = {}};
+
 static const char *copySource = R"(
 extern "C" __global__ void __launch_bounds__(128) copy(const float *from, float *to, int n) {
   __shared__ float stage[128];
@@ -23,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(128) copy(const float *from, float 
 
 TEST(Nvrtc, compilesForHopper) {
   LACUNA_NVRTC_OR_SKIP(nvrtc);
-  Result<NvrtcOutput> output = nvrtc.compile(copySource, "copy.cu", "sm_90a");
+  Result<NvrtcOutput> output = nvrtc.compile(copySource, "copy.cu", "sm_90a", uncached);
   ASSERT_TRUE(output) << output.status().message();
   EXPECT_THAT(output->ptx, HasSubstr(".visible .entry copy("));
   const KernelReport *kernel = output->report.find("copy");
@@ -31,6 +34,7 @@ TEST(Nvrtc, compilesForHopper) {
   EXPECT_GT(kernel->registers, 0u);
   EXPECT_EQ(kernel->sharedBytes, 512u);
   EXPECT_EQ(kernel->barriers, 1u);
+  EXPECT_TRUE(output->report.complete);
   EXPECT_FALSE(output->report.spills());
   EXPECT_TRUE(output->report.losses.empty());
   EXPECT_GT(output->seconds, 0);
@@ -39,13 +43,15 @@ TEST(Nvrtc, compilesForHopper) {
 // The cubin says the same as the log.
 TEST(Nvrtc, readsTheCubin) {
   LACUNA_NVRTC_OR_SKIP(nvrtc);
-  Result<NvrtcOutput> output = nvrtc.compile(copySource, "copy.cu", "sm_90a");
+  Result<NvrtcOutput> output = nvrtc.compile(copySource, "copy.cu", "sm_90a", uncached);
   ASSERT_TRUE(output) << output.status().message();
   Result<std::vector<KernelReport>> kernels = readCubin(output->cubin);
   ASSERT_TRUE(kernels) << kernels.status().message();
   ASSERT_EQ(kernels->size(), 1u);
   EXPECT_EQ(kernels->front().name, "copy");
-  EXPECT_EQ(kernels->front().registers, parseCompileLog(output->log).find("copy")->registers);
+  CompileReport logged = parseCompileLog(output->log);
+  ASSERT_TRUE(logged.find("copy")) << output->log;
+  EXPECT_EQ(kernels->front().registers, logged.find("copy")->registers);
   EXPECT_GE(kernels->front().sharedBytes, 512u);
   // Whatever is cut off or overwritten, reading ends with an answer.
   for (size_t size = 0; size < output->cubin.size(); size += 7)
@@ -54,6 +60,20 @@ TEST(Nvrtc, readsTheCubin) {
     std::string damaged = output->cubin;
     damaged[at] = static_cast<char>(~damaged[at]);
     (void)readCubin(damaged);
+  }
+}
+
+// A result from the library's cache has no log; the report says so, and its registers are right.
+TEST(Nvrtc, knowsResultsWithoutALog) {
+  LACUNA_NVRTC_OR_SKIP(nvrtc);
+  Result<NvrtcOutput> first = nvrtc.compile(copySource, "copy.cu", "sm_90a", uncached);
+  ASSERT_TRUE(first) << first.status().message();
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    Result<NvrtcOutput> output = nvrtc.compile(copySource, "copy.cu", "sm_90a", NvrtcOptions());
+    ASSERT_TRUE(output) << output.status().message();
+    ASSERT_TRUE(output->report.find("copy"));
+    EXPECT_EQ(output->report.complete, !parseCompileLog(output->log).kernels.empty());
+    EXPECT_EQ(output->report.find("copy")->registers, first->report.find("copy")->registers);
   }
 }
 
@@ -97,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(1024, 2) crowded(float *data) {
     data[i * 1024 + threadIdx.x] = sum[i];
 }
 )";
-  Result<NvrtcOutput> output = nvrtc.compile(source, "crowded.cu", "sm_90a");
+  Result<NvrtcOutput> output = nvrtc.compile(source, "crowded.cu", "sm_90a", uncached);
   ASSERT_TRUE(output) << output.status().message();
   const KernelReport *kernel = output->report.find("crowded");
   ASSERT_TRUE(kernel);

@@ -165,7 +165,8 @@ static Program copyProgram() {
 
 TEST(RuntimeOnGpu, sourceOfTheTestCompiles) {
   LACUNA_NVRTC_OR_SKIP(nvrtc);
-  auto output = nvrtc.compile(copySource, "fwd.cu", "sm_90a");
+  auto output = nvrtc.compile(copySource, "fwd.cu", "sm_90a",
+                              {.lineInfo = false, .noCache = true, .extra = {}});
   ASSERT_TRUE(output) << output.status().message();
   EXPECT_FALSE(output->report.spills());
 }
