@@ -19,6 +19,8 @@ class LoadedProgramTest : public FakeDriverTest {
 protected:
   void SetUp() override {
     FakeDriverTest::SetUp();
+    if (HasFatalFailure())
+      return;
     state->mapCount = 3;
     state->fieldCount = 4;
     arguments = {tensor(2, 300), tensor(2, 300), int64_t{255}, 0.125};
