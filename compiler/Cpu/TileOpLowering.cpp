@@ -99,8 +99,8 @@ LogicalResult KernelLowering::lowerClassify(VectorBuilder &b, tile::ClassifyOp o
 }
 
 LogicalResult KernelLowering::lowerBegin(VectorBuilder &b, tile::BeginOp op) {
-  for (auto [result, start] :
-       llvm::zip_equal(op.getResults(), ArrayRef{0.0f, minusInfinity, 0.0f})) {
+  const float starts[] = {0, minusInfinity, 0};
+  for (auto [result, start] : llvm::zip_equal(op.getResults(), starts)) {
     Value buffer = allocate(result);
     helpers.callFill(b, buffer, start);
     bind(result, TileLayout::RowsLast, buffer);

@@ -229,7 +229,8 @@ TEST_F(CpuProgramTest, wrongArguments) {
   EXPECT_EQ(message({q, nowhere, v}), "expected argument 'k' to have memory, got none");
   Tensor shorter = v;
   shorter.shape[2] = 63;
-  EXPECT_EQ(message({q, k, shorter}), "expected as many values as keys, got 63 and 64");
+  EXPECT_EQ(message({q, k, shorter}),
+            "expected key and value to have the same length, got 64 and 63");
 }
 
 } // namespace
