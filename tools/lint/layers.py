@@ -26,7 +26,8 @@ LAYERS = {
     "dialects/Hopper": ("lib",) + TILE + FOREIGN_MLIR,
     "compiler/Analysis": ("lib",) + TILE + FOREIGN_MLIR,
     "compiler/Passes": ("lib", "compiler/Analysis") + HOPPER + FOREIGN_MLIR,
-    "compiler/Cpu": ("lib", "compiler/Analysis", "compiler/Passes/Passes.h") + TILE + FOREIGN_MLIR,
+    "compiler/Cpu": ("lib", "compiler/Analysis", "compiler/Passes/Passes.h",
+                     "compiler/Passes/Passes.h.inc") + TILE + FOREIGN_MLIR,
     "compiler/Emit": ("lib",) + HOPPER + FOREIGN_MLIR,
     "compiler/Pipelines":
         ("lib", "compiler/Analysis", "compiler/Passes", "compiler/Cpu") + HOPPER + FOREIGN_MLIR,
