@@ -236,18 +236,8 @@ Status ProgramRun::encodeMaps(const Kernel &kernel, const KernelManifest &manife
   return Status::ok();
 }
 
-Status ProgramRun::fillFields(const Kernel &kernel, const KernelManifest &manifest,
-                              std::vector<uint64_t> &fields) const {
-  driver::Address counter = 0;
-  if (kernel.counts) {
-    Result<driver::Address> taken = loaded.counters->get(stream);
-    if (!taken)
-      return taken.status();
-    counter = *taken;
-    const Driver &api = loaded.device->driver();
-    if (Status status = api.check(api.setWords(counter, 0, 1, stream), "cuMemsetD32Async"); !status)
-      return status;
-  }
+void ProgramRun::fillFields(const KernelManifest &manifest, driver::Address counter,
+                            std::vector<uint64_t> &fields) const {
   for (const ArgumentField &field : manifest.fields) {
     uint64_t bits = 0;
     switch (field.kind) {
@@ -266,7 +256,6 @@ Status ProgramRun::fillFields(const Kernel &kernel, const KernelManifest &manife
     }
     fields.push_back(bits);
   }
-  return Status::ok();
 }
 
 Status ProgramRun::launchKernel(const Kernel &kernel, const KernelManifest &manifest,
@@ -283,8 +272,15 @@ Status ProgramRun::launchKernel(const Kernel &kernel, const KernelManifest &mani
   fields.reserve(manifest.fields.size());
   if (Status status = encodeMaps(kernel, manifest, maps); !status)
     return status;
-  if (Status status = fillFields(kernel, manifest, fields); !status)
-    return status;
+  // Held until the kernel is queued.
+  WorkCounters::Lease lease;
+  if (kernel.counts) {
+    Result<WorkCounters::Lease> taken = loaded.counters->get(stream);
+    if (!taken)
+      return taken.status();
+    lease = std::move(*taken);
+  }
+  fillFields(manifest, lease.counter, fields);
   std::vector<void *> parameters;
   parameters.reserve(maps.size() + 1);
   for (driver::TensorMap &map : maps)

@@ -33,8 +33,8 @@ private:
   Status launchKernel(const Kernel &kernel, const KernelManifest &manifest, int64_t items);
   Status encodeMaps(const Kernel &kernel, const KernelManifest &manifest,
                     std::vector<driver::TensorMap> &maps) const;
-  Status fillFields(const Kernel &kernel, const KernelManifest &manifest,
-                    std::vector<uint64_t> &fields) const;
+  void fillFields(const KernelManifest &manifest, driver::Address counter,
+                  std::vector<uint64_t> &fields) const;
   /// "argument 'k'" or "output 0 of fwd".
   std::string bufferName(unsigned buffer) const;
 

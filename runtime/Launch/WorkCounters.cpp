@@ -6,37 +6,66 @@
 namespace lacuna {
 
 Result<std::unique_ptr<WorkCounters>> WorkCounters::create(std::shared_ptr<const Device> device) {
-  Result<DeviceBuffer> memory = DeviceBuffer::allocate(device, scratchBytes + capacity * distance);
+  Result<DeviceBuffer> memory = DeviceBuffer::allocate(
+      device, scratchBytes + mostRings * ringBytes + mostCaptured * capturedBytes);
   if (!memory)
     return memory.status();
   return std::unique_ptr<WorkCounters>(new WorkCounters(std::move(device), std::move(*memory)));
 }
 
-Result<driver::Address> WorkCounters::take() {
-  if (used == capacity)
-    return Status::error(StatusCode::Unsupported,
-                         fmt::format("expected at most {} streams and captured launches of one "
-                                     "program",
-                                     capacity));
-  return memory.address() + scratchBytes + distance * used++;
+Status WorkCounters::zero(driver::Address start, size_t count, driver::Stream stream) const {
+  const Driver &api = device->driver();
+  return api.check(api.setWords(start, 0, count, stream), "cuMemsetD32Async");
 }
 
-Result<driver::Address> WorkCounters::get(driver::Stream stream) {
+Result<WorkCounters::Ring *> WorkCounters::ringOf(driver::Stream stream) {
+  std::lock_guard lock(mutex);
+  auto known = rings.find(stream);
+  if (known != rings.end())
+    return known->second.get();
+  if (rings.size() == mostRings)
+    return Status::error(
+        StatusCode::Unsupported,
+        fmt::format("expected one program to run on at most {} streams", mostRings));
+  auto ring = std::make_unique<Ring>();
+  ring->start = memory.address() + scratchBytes + rings.size() * ringBytes;
+  return rings.emplace(stream, std::move(ring)).first->second.get();
+}
+
+Result<driver::Address> WorkCounters::takeCaptured() {
+  std::lock_guard lock(mutex);
+  if (captured == mostCaptured)
+    return Status::error(
+        StatusCode::Unsupported,
+        fmt::format("expected at most {} launches of one program in graphs", mostCaptured));
+  return memory.address() + scratchBytes + mostRings * ringBytes + capturedBytes * captured++;
+}
+
+Result<WorkCounters::Lease> WorkCounters::get(driver::Stream stream) {
   const Driver &api = device->driver();
   int capturing = 0;
   if (Status status = api.check(api.streamCapturing(stream, &capturing), "cuStreamIsCapturing");
       !status)
     return status;
-  std::lock_guard lock(mutex);
-  if (capturing != 0)
-    return take();
-  auto known = ofStream.find(stream);
-  if (known != ofStream.end())
-    return known->second;
-  Result<driver::Address> counter = take();
-  if (counter)
-    ofStream.emplace(stream, *counter);
-  return counter;
+  if (capturing != 0) {
+    Result<driver::Address> counter = takeCaptured();
+    if (!counter)
+      return counter.status();
+    if (Status status = zero(*counter, 1, stream); !status)
+      return status;
+    return Lease{*counter, {}};
+  }
+  Result<Ring *> ring = ringOf(stream);
+  if (!ring)
+    return ring.status();
+  std::unique_lock lock((*ring)->mutex);
+  // Kernels that were launched in the round before have ended when this takes place.
+  if ((*ring)->next == 0)
+    if (Status status = zero((*ring)->start, ringLength, stream); !status)
+      return status;
+  driver::Address counter = (*ring)->start + counterBytes * (*ring)->next;
+  (*ring)->next = ((*ring)->next + 1) % ringLength;
+  return Lease{counter, std::move(lock)};
 }
 
 } // namespace lacuna
