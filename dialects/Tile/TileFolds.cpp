@@ -26,10 +26,13 @@ LogicalResult ForEachOp::canonicalize(ForEachOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-OpFoldResult ClassifyOp::fold(FoldAdaptor) {
-  if (getSet() && getSet().getDefiningOp<sparsity::NoneOp>())
-    return IntegerAttr::get(getType(), 0);
-  return {};
+/// No pair of the empty set is live. That all pairs are is never known here: keys outside the grid are
+/// dead.
+LogicalResult ClassifyOp::canonicalize(ClassifyOp op, PatternRewriter &rewriter) {
+  if (!op.getSet() || !op.getSet().getDefiningOp<sparsity::NoneOp>())
+    return rewriter.notifyMatchFailure(op, "has a set that may be live somewhere");
+  rewriter.replaceOpWithNewOp<arith::ConstantIntOp>(op, op.getType(), 0);
+  return success();
 }
 
 /// One part is its own merge.

@@ -100,7 +100,7 @@ def Tile_LaunchOp : Tile_Op<"launch", [AttrSizedOperandSegments,
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let assemblyFormat = [{
     $kernel `(` $inputs `)` (`into` `(` $into^ `:` type($into) `)`)? attr-dict
-    `:` `(` type($inputs) `)` `->` type($outputs)
+    `:` functional-type($inputs, $outputs)
   }];
   let hasVerifier = 1;
 }
@@ -244,7 +244,7 @@ def Tile_ClassifyOp : Tile_Op<"classify", [Pure, AttrSizedOperandSegments]> {
     (`where` $predicate^)? attr-dict
   }];
   let hasVerifier = 1;
-  let hasFolder = 1;
+  let hasCanonicalizeMethod = 1;
   let hasRegionVerifier = 1;
 }
 
