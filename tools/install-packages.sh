@@ -2,7 +2,29 @@
 # Installs what Lacuna is built and tested with, and nothing when it is all there. Debian 12 or newer.
 #
 #   sh tools/install-packages.sh
+#
+# Where there is no CUDA toolkit, NVRTC's wheel goes to build/nvrtc, which Lacuna searches.
 set -eu
+
+# Kernels are compiled by this version in tests; without it those tests are skipped.
+nvrtc=nvidia-cuda-nvrtc==13.0.88
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+fetch_nvrtc() {
+  for library in "${LACUNA_NVRTC:-}" "${CUDA_HOME:-/usr/local/cuda}"/lib*/libnvrtc.so.1[23] \
+    /usr/local/cuda*/lib*/libnvrtc.so.1[23] "$root"/build/nvrtc/nvidia/*/lib/libnvrtc.so.1[23]; do
+    if [ -e "$library" ]; then return 0; fi
+  done
+  if ! python3 -m pip --version >/dev/null 2>&1; then
+    echo "install-packages: no NVRTC and no pip to fetch it; tests that compile kernels are skipped" >&2
+    return 0
+  fi
+  echo "fetching $nvrtc"
+  if ! python3 -m pip install -q --disable-pip-version-check --no-deps --target "$root/build/nvrtc" "$nvrtc"; then
+    rm -rf "$root/build/nvrtc"
+    echo "install-packages: cannot fetch $nvrtc; tests that compile kernels are skipped" >&2
+  fi
+}
 
 # LLVM and MLIR 22 with their test tools, the compiler that the presets name, and the test libraries.
 packages="llvm-22-dev libmlir-22-dev mlir-22-tools clang-22 libclang-rt-22-dev lld-22 clang-format-22
@@ -18,7 +40,10 @@ for package in $packages; do
   status=$(dpkg-query -W -f='${Status}' "$package" 2>/dev/null || true)
   [ "$status" = "install ok installed" ] || missing="$missing $package"
 done
-[ -n "$missing" ] || exit 0
+if [ -z "$missing" ]; then
+  fetch_nvrtc
+  exit 0
+fi
 
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
@@ -32,3 +57,4 @@ echo "installing:$missing"
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q
 # shellcheck disable=SC2086 # a list of words
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
+fetch_nvrtc
