@@ -6,6 +6,8 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
+#include <deque>
+
 namespace lacuna {
 #define GEN_PASS_DEF_EXPANDFOOTPRINTSPASS
 #include "compiler/Passes/Passes.h.inc"
@@ -26,8 +28,10 @@ namespace {
 /// Writes the loops that stand for one `tile.for_each`.
 class LoopWriter {
 public:
-  LoopWriter(tile::ForEachOp loop, const Formula &formula, const FormulaSpace &space)
-      : loop(loop), formula(formula), space(space), builder(loop), loc(loop.getLoc()) {}
+  LoopWriter(tile::ForEachOp loop, const Formula &formula, const FormulaSpace &space,
+             const Footprint &footprint)
+      : loop(loop), formula(formula), space(space), footprint(footprint), builder(loop),
+        loc(loop.getLoc()) {}
 
   /// Returns the number of loop nests.
   unsigned run();
@@ -45,7 +49,7 @@ private:
   template <typename OpT> Value reduce(ArrayRef<AffineExpr> exprs);
 
   Value firstTile(unsigned axis);
-  void emitSymbols(const Footprint &footprint);
+  void emitSymbols();
   Value truth() { return arith::ConstantIntOp::create(builder, loc, 1, 1); }
   Value choose(ArrayRef<TileBox> boxes, function_ref<Value(const TileBox &)> say);
   Value emitConditions(const TileBox &box);
@@ -61,10 +65,10 @@ private:
   tile::ForEachOp loop;
   const Formula &formula;
   const FormulaSpace &space;
+  const Footprint &footprint;
   OpBuilder builder;
   Location loc;
   PairContext context;
-  bool exact = true;
   /// Where several boxes share a nest: whether it is the turn of each but the last.
   SmallVector<Value> isBox;
   /// Tile coordinates: the query's, then the key's as far as they are known.
@@ -120,7 +124,7 @@ Value LoopWriter::firstTile(unsigned axis) {
   return builder.createOrFold<arith::DivUIOp>(loc, at, number(box));
 }
 
-void LoopWriter::emitSymbols(const Footprint &footprint) {
+void LoopWriter::emitSymbols() {
   context.batch = loop.getBatch();
   context.head = loop.getHead();
   context.querySizes = llvm::to_vector(loop.getQuerySizes());
@@ -248,7 +252,7 @@ SmallVector<Value> LoopWriter::emitVisit(ArrayRef<TileBox> boxes, ValueRange car
   auto isOne = [](int64_t tokens) { return tokens == 1; };
   if (loop.getClasses())
     require(emitClassTest());
-  else if (!exact && loop.getTileClass() != TileClass::Full &&
+  else if (!footprint.exact && loop.getTileClass() != TileClass::Full &&
            llvm::all_of(loop.getQueryBox(), isOne) && llvm::all_of(loop.getKeyBox(), isOne))
     require(emitPairTest());
   if (!test)
@@ -312,12 +316,9 @@ SmallVector<Value> LoopWriter::emitBoxes(ArrayRef<TileBox> boxes) {
 }
 
 unsigned LoopWriter::run() {
-  TileShape shape{llvm::to_vector(loop.getQueryBox()), llvm::to_vector(loop.getKeyBox())};
-  Footprint footprint = computeFootprint(formula, space, shape);
-  exact = footprint.exact;
-  for (unsigned axis = 0; axis < shape.query.size(); ++axis)
+  for (unsigned axis = 0; axis < loop.getQueryBox().size(); ++axis)
     dims.push_back(firstTile(axis));
-  emitSymbols(footprint);
+  emitSymbols();
   bool wantsFull = loop.getTileClass() == TileClass::Full;
   bool wantsPartial = loop.getTileClass() == TileClass::Partial;
   // Classes speak about all tiles of the hull.
@@ -347,19 +348,46 @@ static void eraseUnusedSets(Operation *root) {
 }
 
 namespace {
+/// A set with its footprint for one tile shape. The full and the partial loop of a kernel ask for
+/// the same one.
+struct KnownFootprint {
+  Value set;
+  TileShape shape;
+  FormulaSpace space;
+  Formula formula;
+  Footprint footprint;
+};
+
 struct ExpandFootprints final : lacuna::impl::ExpandFootprintsPassBase<ExpandFootprints> {
   void runOnOperation() override {
+    known.clear();
     SmallVector<tile::ForEachOp> loops;
     getOperation()->walk([&](tile::ForEachOp loop) { loops.push_back(loop); });
     for (tile::ForEachOp loop : loops) {
-      auto type = cast<sparsity::SetType>(loop.getSet().getType());
-      FormulaSpace space(loop.getContext(), type.getQueryRank(), type.getKeyRank());
-      FailureOr<Formula> formula = sparsity::buildFormula(loop.getSet(), space);
-      if (failed(formula))
+      FailureOr<const KnownFootprint *> found = find(loop);
+      if (failed(found))
         return signalPassFailure();
-      boxes += LoopWriter(loop, *formula, space).run();
+      boxes += LoopWriter(loop, (*found)->formula, (*found)->space, (*found)->footprint).run();
     }
     eraseUnusedSets(getOperation());
   }
+
+  FailureOr<const KnownFootprint *> find(tile::ForEachOp loop) {
+    TileShape shape{llvm::to_vector(loop.getQueryBox()), llvm::to_vector(loop.getKeyBox())};
+    for (const KnownFootprint &one : known)
+      if (one.set == loop.getSet() && one.shape.query == shape.query && one.shape.key == shape.key)
+        return &one;
+    auto type = cast<sparsity::SetType>(loop.getSet().getType());
+    FormulaSpace space(loop.getContext(), type.getQueryRank(), type.getKeyRank());
+    FailureOr<Formula> formula = sparsity::buildFormula(loop.getSet(), space);
+    if (failed(formula))
+      return failure();
+    Footprint footprint = computeFootprint(*formula, space, shape);
+    known.push_back({loop.getSet(), std::move(shape), std::move(space), std::move(*formula),
+                     std::move(footprint)});
+    return &known.back();
+  }
+
+  std::deque<KnownFootprint> known;
 };
 } // namespace
