@@ -86,6 +86,7 @@ int writeOutput(llvm::StringRef path, llvm::StringRef bytes);
 /// All subcommands, in the order of the help.
 llvm::ArrayRef<const Command *> allCommands();
 
+extern const Command benchCommand;
 extern const Command compileCommand;
 extern const Command explainCommand;
 extern const Command plotCommand;

@@ -5,6 +5,9 @@ namespace lacuna::tool {
 
 llvm::ArrayRef<const Command *> allCommands() {
   static const Command *const commands[] = {
+      &explainCommand,
+      &plotCommand,
+      &benchCommand,
       &compileCommand,
   };
   return commands;

@@ -1,0 +1,134 @@
+//===- CountPairs.cpp - how much work a spec's sets leave -----------------===//
+#include "compiler/Driver/CountPairs.h"
+
+#include "compiler/Driver/CpuProgram.h"
+#include "compiler/Passes/Segments.h"
+#include "dialects/Attn/Attn.h"
+
+using namespace mlir;
+
+namespace lacuna {
+
+namespace {
+/// A spec's function in a module of its own, rewritten by a study and compiled.
+struct Study {
+  OwningOpRef<ModuleOp> module;
+  std::vector<OwnedTensor> results;
+  /// Segments of each attend, in order; each pair of them has one result.
+  std::vector<unsigned> segments;
+};
+} // namespace
+
+/// Tensors without memory get some that every element shares: a study reads their extents only.
+static std::vector<Argument> withMemory(const std::vector<Argument> &arguments, uint64_t &shared) {
+  std::vector<Argument> result = arguments;
+  for (Argument &argument : result)
+    if (auto *tensor = std::get_if<Tensor>(&argument); tensor && !tensor->data) {
+      tensor->data = &shared;
+      tensor->strides.assign(tensor->shape.size(), 0);
+    }
+  return result;
+}
+
+static LogicalResult readSegments(func::FuncOp function, Study &study) {
+  for (auto op : function.getBody().front().getOps<attn::AttendOp>()) {
+    Segments segments;
+    if (failed(segments.read(op)))
+      return failure();
+    study.segments.push_back(segments.size());
+  }
+  return success();
+}
+
+/// Runs the function of `spec` after `lowering`, which makes it return studies of its attends.
+static FailureOr<Study> runStudy(const BoundSpec &spec, Executor &executor,
+                                 const SpecToTileOptions &tiles,
+                                 llvm::function_ref<void(OpPassManager &)> lowering) {
+  func::FuncOp original = spec.function;
+  Study study;
+  study.module = original->getParentOfType<ModuleOp>().clone();
+  auto find = [&] { return study.module->lookupSymbol<func::FuncOp>(original.getSymName()); };
+
+  PassManager first(original.getContext()), second(original.getContext());
+  buildAssignTiles(first, tiles);
+  if (failed(first.run(*study.module)) || failed(readSegments(find(), study)))
+    return failure();
+  lowering(second);
+  if (failed(second.run(*study.module)))
+    return failure();
+  FailureOr<std::unique_ptr<CpuProgram>> program = CpuProgram::compile(find());
+  if (failed(program))
+    return failure();
+  uint64_t shared = 0;
+  auto results = (*program)->run(withMemory(spec.arguments, shared), executor);
+  if (!results)
+    return original.emitError(results.status().message());
+  study.results = std::move(*results);
+  return study;
+}
+
+/// The sum over all entries of one column of a table of counts.
+static int64_t sumColumn(const Tensor &table, int64_t column) {
+  const auto *numbers = static_cast<const int64_t *>(table.data);
+  int64_t columns = table.shape.back(), sum = 0;
+  for (int64_t row = 0, rows = table.elements() / columns; row < rows; ++row)
+    sum += numbers[row * columns + column];
+  return sum;
+}
+
+static void addTable(const Tensor &table, SetCounts &counts) {
+  counts.livePairs += sumColumn(table, 0);
+  counts.liveTiles += sumColumn(table, 1);
+  counts.fullTiles += sumColumn(table, 2);
+  counts.allPairs += sumColumn(table, 3);
+  counts.allTiles += sumColumn(table, 4);
+}
+
+FailureOr<std::vector<AttendCounts>> countPairs(const BoundSpec &spec, Executor &executor,
+                                                const SpecToTileOptions &tiles) {
+  FailureOr<Study> study =
+      runStudy(spec, executor, tiles, [](OpPassManager &passes) { buildTilesToCounts(passes); });
+  if (failed(study))
+    return failure();
+  std::vector<AttendCounts> all;
+  size_t next = 0;
+  for (unsigned segments : study->segments) {
+    AttendCounts &attend = all.emplace_back();
+    // A part may be alike for all heads while another is not: all count what the finest counts.
+    size_t parts = static_cast<size_t>(segments) * segments;
+    llvm::ArrayRef<OwnedTensor> tables(study->results.data() + next, parts);
+    next += parts;
+    for (const OwnedTensor &table : tables)
+      attend.counted = std::max(attend.counted, table.view().shape[0] * table.view().shape[1]);
+    for (const OwnedTensor &table : tables) {
+      SetCounts part;
+      addTable(table.view(), part);
+      int64_t entries = table.view().shape[0] * table.view().shape[1];
+      int64_t times = entries == 0 ? 0 : attend.counted / entries;
+      attend.counts.livePairs += times * part.livePairs;
+      attend.counts.liveTiles += times * part.liveTiles;
+      attend.counts.fullTiles += times * part.fullTiles;
+      attend.counts.allPairs += times * part.allPairs;
+      attend.counts.allTiles += times * part.allTiles;
+    }
+  }
+  return all;
+}
+
+FailureOr<std::vector<TileMap>> mapTiles(const BoundSpec &spec, bool elements, Executor &executor,
+                                         const SpecToTileOptions &tiles) {
+  FailureOr<Study> study = runStudy(
+      spec, executor, tiles, [&](OpPassManager &passes) { buildTilesToMap(passes, elements); });
+  if (failed(study))
+    return failure();
+  std::vector<TileMap> maps;
+  size_t next = 0;
+  for (auto [attend, segments] : llvm::enumerate(study->segments))
+    for (unsigned query = 0; query < segments; ++query)
+      for (unsigned key = 0; key < segments; ++key)
+        maps.push_back(
+            {static_cast<unsigned>(attend), query, key, std::move(study->results[next++])});
+  return maps;
+}
+
+} // namespace lacuna
