@@ -3,6 +3,7 @@
 
 #include "compiler/Driver/CpuProgram.h"
 #include "compiler/Passes/Segments.h"
+#include "compiler/Passes/SetKernel.h"
 #include "dialects/Attn/Attn.h"
 
 using namespace mlir;
@@ -16,6 +17,8 @@ struct Study {
   std::vector<OwnedTensor> results;
   /// Segments of each attend, in order; each pair of them has one result.
   std::vector<unsigned> segments;
+  /// Function argument that has each attend's batch and heads.
+  std::vector<unsigned> queries;
 };
 } // namespace
 
@@ -35,7 +38,11 @@ static LogicalResult readSegments(func::FuncOp function, Study &study) {
     Segments segments;
     if (failed(segments.read(op)))
       return failure();
+    auto queries = dyn_cast<BlockArgument>(findTokens(op.getQuery()));
+    if (!queries)
+      return op.emitOpError("expected queries that come from the function's arguments");
     study.segments.push_back(segments.size());
+    study.queries.push_back(queries.getArgNumber());
   }
   return success();
 }
@@ -92,8 +99,11 @@ FailureOr<std::vector<AttendCounts>> countPairs(const BoundSpec &spec, Executor 
     return failure();
   std::vector<AttendCounts> all;
   size_t next = 0;
-  for (unsigned segments : study->segments) {
+  for (auto [segments, queries] : llvm::zip_equal(study->segments, study->queries)) {
     AttendCounts &attend = all.emplace_back();
+    const Tensor &tokens = std::get<Tensor>(spec.arguments[queries]);
+    attend.batch = tokens.shape[0];
+    attend.heads = tokens.shape[1];
     // A part may be alike for all heads while another is not: all count what the finest counts.
     size_t parts = static_cast<size_t>(segments) * segments;
     llvm::ArrayRef<OwnedTensor> tables(study->results.data() + next, parts);

@@ -28,9 +28,7 @@ static Value extentOf(OpBuilder &builder, Location loc, Value tensor, unsigned a
   return tensor::DimOp::create(builder, loc, tensor, axis);
 }
 
-/// A function argument with the first three extents of `tokens`. Results of attention have those of
-/// their queries; the attention itself is not computed here.
-static Value sourceOf(Value tokens) {
+Value lacuna::findTokens(Value tokens) {
   while (Operation *definition = tokens.getDefiningOp()) {
     if (auto attend = dyn_cast<attn::AttendOp>(definition))
       tokens = attend.getQuery();
@@ -66,7 +64,7 @@ FailureOr<std::unique_ptr<SetKernel>> SetKernel::create(attn::AttendOp op, const
   if (failed(formula))
     return failure();
 
-  Value queries = sourceOf(op.getQuery()), keys = sourceOf(op.getKey());
+  Value queries = findTokens(op.getQuery()), keys = findTokens(op.getKey());
   SmallVector<Value> uses = {set, queries, keys};
   segments.appendValues(uses);
   unsigned rank = segments.getRank(querySegment);

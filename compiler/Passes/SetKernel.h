@@ -76,6 +76,10 @@ private:
   bool opaque = false, perHead = false, perBatch = false;
 };
 
+/// A function argument with the first three extents of `tokens`. Results of attention have those of
+/// their queries.
+mlir::Value findTokens(mlir::Value tokens);
+
 /// Replaces every attend of `function` by what `study` launches for each pair of its segments, and
 /// the function's results by the results of those launches, in order.
 mlir::LogicalResult replaceAttends(

@@ -20,7 +20,7 @@ static constexpr StringRef fullColour = "#1f4e8c", partialColour = "#f2a33a",
 static constexpr StringRef ink = "#222222", faint = "#8a8f98";
 
 // Pixels.
-static constexpr int64_t mapSide = 320, left = 78, top = 62, gap = 26, foot = 58, panelTop = 40;
+static constexpr int64_t mapSide = 320, left = 78, top = 62, gap = 26, foot = 34, panelTop = 40;
 static constexpr int64_t panelsPerRow = 3;
 
 Panel Panel::shrunk(int64_t limit) const {
@@ -77,9 +77,14 @@ public:
     double rowTokens = rowEnd * static_cast<double>(panel.query.unit);
     double columnTokens = columnEnd * static_cast<double>(panel.key.unit);
     double longest = std::max({rowTokens, columnTokens, 1.0});
+    // Whole pixels per cell keep the seams between cells even.
+    double side = mapSide;
+    if (double cells = longest / static_cast<double>(panel.query.unit);
+        panel.query.unit == panel.key.unit && side / cells >= 3)
+      side = std::floor(side / cells) * cells;
     // A very flat map still needs room to be seen.
-    height = std::max(mapSide * rowTokens / longest, mapSide / 8.0);
-    width = std::max(mapSide * columnTokens / longest, mapSide / 8.0);
+    height = std::max(side * rowTokens / longest, side / 8);
+    width = std::max(side * columnTokens / longest, side / 8);
     cellHeight = panel.rows ? height / rowEnd : height;
     cellWidth = panel.columns ? width / columnEnd : width;
   }
@@ -189,9 +194,9 @@ std::string Picture::svg() const {
   std::string text;
   raw_string_ostream os(text);
   int64_t count = static_cast<int64_t>(panels.size());
-  int64_t perRow = std::clamp<int64_t>(count, 1, panelsPerRow);
+  int64_t perRow = count == 4 ? 2 : std::clamp<int64_t>(count, 1, panelsPerRow);
   int64_t panelRows = divideCeil(std::max<int64_t>(count, 1), perRow);
-  int64_t pitchX = mapSide + left + gap, pitchY = mapSide + panelTop + gap + 14;
+  int64_t pitchX = mapSide + left + gap, pitchY = mapSide + panelTop + gap;
   int64_t width = std::max<int64_t>(perRow * pitchX, 640), height = top + panelRows * pitchY + foot;
   os << formatv("<svg xmlns='http://www.w3.org/2000/svg' width='{0}' height='{1}' viewBox='0 0 {0} "
                 "{1}' role='img'>\n",
@@ -211,7 +216,7 @@ std::string Picture::svg() const {
             row = static_cast<int64_t>(index) / perRow;
     PanelWriter(panel, elements, left + column * pitchX, top + panelTop + row * pitchY, os).write();
   }
-  writeLegend(*this, height - 30, os);
+  writeLegend(*this, height - 26, os);
   os << "</svg>\n";
   return text;
 }

@@ -4,6 +4,7 @@
 #include "compiler/Analysis/Footprint.h"
 #include "compiler/Driver/ParseSpec.h"
 #include "compiler/Passes/Segments.h"
+#include "compiler/Passes/SetKernel.h"
 #include "tools/lacuna/Formulas.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -164,6 +165,12 @@ static unsigned lineOf(Location loc) {
   return 0;
 }
 
+/// The length of queries or keys; -1 when it is not an argument's.
+static int64_t countTokens(const BoundSpec &spec, Value tokens) {
+  auto argument = dyn_cast<BlockArgument>(findTokens(tokens));
+  return argument ? std::get<Tensor>(spec.arguments[argument.getArgNumber()]).shape[2] : -1;
+}
+
 FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
                                                 const SpecToTileOptions &tiles) {
   auto module = spec.function->getParentOfType<ModuleOp>();
@@ -171,14 +178,13 @@ FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
   buildAssignTiles(passes, tiles);
   if (failed(passes.run(module)))
     return failure();
-  auto sizes = spec.sizes;
-  bool equalLengths = sizes.count("nq") && sizes.count("nk") && sizes["nq"] == sizes["nk"];
   std::vector<AttendReport> reports;
   func::FuncOp function = spec.function;
   for (auto op : function.getBody().front().getOps<attn::AttendOp>()) {
     Segments segments;
     if (failed(segments.read(op)))
       return failure();
+    bool equalLengths = countTokens(spec, op.getQuery()) == countTokens(spec, op.getKey());
     AttendReport &report = reports.emplace_back();
     report.line = lineOf(op.getLoc());
     report.queryTile = llvm::to_vector(*op.getQueryTile());
@@ -199,9 +205,9 @@ FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
 std::string boundText(const BoundSpec &spec) {
   std::vector<std::string> parts;
   auto sizes = spec.sizes;
-  // One length for queries and keys is one number.
+  // One length for queries and keys is one number, as is that of a tensor which is both.
   if (auto queries = sizes.find("nq"), keys = sizes.find("nk");
-      queries != sizes.end() && keys != sizes.end() && queries->second == keys->second) {
+      queries != sizes.end() && (keys == sizes.end() || queries->second == keys->second)) {
     sizes["n"] = queries->second;
     sizes.erase("nq");
     sizes.erase("nk");
