@@ -178,12 +178,9 @@ static void printJson(const Explanation &explanation, llvm::raw_ostream &os) {
 
 /// Whether all counts can be had in reasonable time; says so when not.
 static bool canCount(const Explanation &explanation) {
-  if (llvm::none_of(explanation.reports, [](const AttendReport &report) { return report.opaque; }))
-    return true;
-  double pairs = 1;
-  for (llvm::StringRef name : {"b", "hq", "nq", "nk"})
-    if (auto size = explanation.spec.sizes.find(name.str()); size != explanation.spec.sizes.end())
-      pairs *= static_cast<double>(size->second);
+  double pairs = 0;
+  for (const AttendReport &report : explanation.reports)
+    pairs += report.opaque ? report.countPairs() : 0;
   if (pairs <= opaqueLimit)
     return true;
   llvm::errs() << "lacuna: note: not counted: a set with sparsity.where is looked at pair by pair, "

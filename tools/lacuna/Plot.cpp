@@ -83,11 +83,9 @@ Panel Assembly::panel(int64_t head, std::string title) const {
 }
 
 /// Axis titles, and tick labels in tokens where cells are runs of tokens.
-static void labelAxes(Panel &panel, const AttendReport &report, const BoundSpec &spec,
-                      bool elements) {
+static void labelAxes(Panel &panel, const AttendReport &report, bool elements) {
   bool sequence = report.segments == 1 && report.queryTile.size() == 1;
-  auto label = [&](Axis &axis, llvm::StringRef side, llvm::ArrayRef<int64_t> tile,
-                   llvm::StringRef size) {
+  auto label = [&](Axis &axis, llvm::StringRef side, llvm::ArrayRef<int64_t> tile, int64_t length) {
     if (elements) {
       axis.title = side.str();
       return;
@@ -103,11 +101,10 @@ static void labelAxes(Panel &panel, const AttendReport &report, const BoundSpec 
     axis.unit = tile.front();
     axis.end *= tile.front();
     // The last tile may reach beyond the last token.
-    if (auto length = spec.sizes.find(size.str()); length != spec.sizes.end())
-      axis.end = std::min(axis.end, length->second);
+    axis.end = std::min(axis.end, length);
   };
-  label(panel.query, "query", report.queryTile, "nq");
-  label(panel.key, "key", report.keyTile, "nk");
+  label(panel.query, "query", report.queryTile, report.queries);
+  label(panel.key, "key", report.keyTile, report.keys);
 }
 
 /// "37 full, 12 partial, 207 empty" of a panel.
@@ -123,8 +120,7 @@ static std::string tally(const Panel &panel, bool elements) {
 }
 
 static void addPanels(const AttendReport &report, llvm::ArrayRef<TileMap> maps,
-                      const BoundSpec &spec, const PlotOptions &options, std::string name,
-                      Picture &picture) {
+                      const PlotOptions &options, std::string name, Picture &picture) {
   Assembly assembly(report, maps);
   int64_t first = options.head.value_or(0);
   int64_t end = options.head ? first + 1 : assembly.countHeads();
@@ -138,7 +134,7 @@ static void addPanels(const AttendReport &report, llvm::ArrayRef<TileMap> maps,
     if (!drawn.insert(panel.cells).second)
       continue;
     panel.title += (panel.title.empty() ? "" : ": ") + tally(panel, options.elements);
-    labelAxes(panel, report, spec, options.elements);
+    labelAxes(panel, report, options.elements);
     picture.panels.push_back(panel.shrunk(cellLimit));
   }
 }
@@ -158,29 +154,21 @@ static FailureOr<Picture> drawSpec(const BoundSpec &spec, const std::vector<Atte
   for (auto [index, report] : llvm::enumerate(reports)) {
     size_t parts = report.segments * report.segments;
     std::string name = reports.size() > 1 ? "attend " + std::to_string(index + 1) : "";
-    addPanels(report, rest.take_front(parts), spec, options, name, picture);
+    addPanels(report, rest.take_front(parts), options, name, picture);
     rest = rest.drop_front(parts);
   }
   return picture;
 }
 
 /// Refuses what would not fit into memory, before it is allocated.
-static int checkSize(const BoundSpec &spec, const std::vector<AttendReport> &reports,
-                     bool elements) {
+static int checkSize(const std::vector<AttendReport> &reports, bool elements) {
   for (const AttendReport &report : reports) {
-    double cells = 1;
-    for (auto [name, tile] :
-         {std::pair<llvm::StringRef, llvm::ArrayRef<int64_t>>("nq", report.queryTile),
-          {"nk", report.keyTile}}) {
-      auto length = spec.sizes.find(name.str());
-      if (length == spec.sizes.end())
-        continue;
-      double tokens = 1;
-      if (!elements && report.segments == 1)
+    double cells = static_cast<double>(report.queries) * static_cast<double>(report.keys);
+    // Segments have tiles of their own; there the bound is that of pairs.
+    if (!elements && report.segments == 1)
+      for (llvm::ArrayRef<int64_t> tile : {report.queryTile, report.keyTile})
         for (int64_t extent : tile)
-          tokens *= static_cast<double>(extent);
-      cells *= static_cast<double>(length->second) / tokens;
-    }
+          cells /= static_cast<double>(extent);
     if (cells > mapLimit)
       return fail("the picture would have " + siText(cells) +
                   " cells; give smaller sizes with --set" +
@@ -235,7 +223,7 @@ static int runPlot(const Arguments &arguments) {
   FailureOr<std::vector<AttendReport>> reports = reportSets(*spec, tiles);
   if (failed(reports))
     return UserMistake;
-  if (int code = checkSize(*spec, *reports, options.elements))
+  if (int code = checkSize(*reports, options.elements))
     return code;
   runtime::ThreadPool threads(threadCount);
   FailureOr<Picture> picture = drawSpec(*spec, *reports, threads, tiles, options);

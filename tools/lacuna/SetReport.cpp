@@ -165,10 +165,10 @@ static unsigned lineOf(Location loc) {
   return 0;
 }
 
-/// The length of queries or keys; -1 when it is not an argument's.
-static int64_t countTokens(const BoundSpec &spec, Value tokens) {
+/// The extent of queries or keys along an axis; -1 when they come from elsewhere than an argument.
+static int64_t extentOf(const BoundSpec &spec, Value tokens, size_t axis) {
   auto argument = dyn_cast<BlockArgument>(findTokens(tokens));
-  return argument ? std::get<Tensor>(spec.arguments[argument.getArgNumber()]).shape[2] : -1;
+  return argument ? std::get<Tensor>(spec.arguments[argument.getArgNumber()]).shape[axis] : -1;
 }
 
 FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
@@ -184,8 +184,12 @@ FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
     Segments segments;
     if (failed(segments.read(op)))
       return failure();
-    bool equalLengths = countTokens(spec, op.getQuery()) == countTokens(spec, op.getKey());
     AttendReport &report = reports.emplace_back();
+    report.batch = extentOf(spec, op.getQuery(), 0);
+    report.heads = extentOf(spec, op.getQuery(), 1);
+    report.queries = extentOf(spec, op.getQuery(), 2);
+    report.keys = extentOf(spec, op.getKey(), 2);
+    bool equalLengths = report.queries == report.keys;
     report.line = lineOf(op.getLoc());
     report.queryTile = llvm::to_vector(*op.getQueryTile());
     report.keyTile = llvm::to_vector(*op.getKeyTile());

@@ -27,6 +27,13 @@ struct AttendReport {
   unsigned segments = 1;
   std::vector<SegmentLoops> loops;
   bool opaque = false;
+  int64_t batch = 0, heads = 0, queries = 0, keys = 0;
+
+  /// Pairs over all batch entries and heads, live or not.
+  double countPairs() const {
+    return static_cast<double>(batch) * static_cast<double>(heads) * static_cast<double>(queries) *
+           static_cast<double>(keys);
+  }
 };
 
 /// Reports for every attend of `spec`, whose module is simplified on the way. After a mistake a
