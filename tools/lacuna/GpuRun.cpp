@@ -1,0 +1,97 @@
+//===- GpuRun.cpp - a spec on a GPU ---------------------------------------===//
+#include "tools/lacuna/GpuRun.h"
+
+#include "compiler/Emit/CudaPrinter.h"
+#include "tools/lacuna/Command.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+
+#include <algorithm>
+
+using namespace mlir;
+
+namespace lacuna::tool {
+
+/// The exit code of a failure, after its message.
+static int report(const Status &status) {
+  switch (status.code()) {
+  case StatusCode::InvalidArgument:
+  case StatusCode::NotFound:
+    return fail(status.message());
+  default:
+    return failEnvironment(status.message());
+  }
+}
+
+int GpuRun::compile(ModuleOp module, const SpecToTileOptions &tiles) {
+  PassManager passes(module.getContext());
+  buildSpecToTile(passes, tiles);
+  buildTileToLoops(passes);
+  buildLoopsToHopper(passes);
+  if (failed(passes.run(module)))
+    return UserMistake;
+  FailureOr<Program> printed = printProgram(*module.getOps<func::FuncOp>().begin());
+  if (failed(printed))
+    return UserMistake;
+  Result<GpuOptions> options = GpuOptions::fromEnvironment();
+  if (!options)
+    return report(options.status());
+  Result<Gpu> opened = Gpu::open(*options);
+  if (!opened)
+    return report(opened.status());
+  gpu = std::move(*opened);
+  Result<GpuProgram> loaded = gpu->load(std::move(*printed));
+  if (!loaded)
+    return report(loaded.status());
+  program = std::move(*loaded);
+  return Success;
+}
+
+int GpuRun::execute(const std::vector<Argument> &arguments, int64_t repeats, double &seconds,
+                    std::vector<OwnedTensor> &results) {
+  std::vector<Argument> onDevice;
+  for (const Argument &argument : arguments) {
+    const auto *tensor = std::get_if<Tensor>(&argument);
+    if (!tensor) {
+      onDevice.push_back(argument);
+      continue;
+    }
+    Result<Tensor> copy = gpu->upload(*tensor);
+    if (!copy)
+      return report(copy.status());
+    onDevice.emplace_back(*copy);
+  }
+  // The first run says how large the results are; later ones start from NaN.
+  std::vector<Tensor> outputs(program->program().results.size());
+  if (Status status = program->run(nullptr, onDevice, outputs); !status)
+    return report(status);
+  for (Tensor &output : outputs) {
+    Result<Tensor> poisoned = gpu->allocate(output.type, output.shape, 0xff);
+    if (!poisoned)
+      return report(poisoned.status());
+    gpu->free(output);
+    output = *poisoned;
+  }
+  for (int64_t repeat = 0; repeat < repeats; ++repeat) {
+    Result<double> time = gpu->time([&](CUstream_st *stream) {
+      return program->run(stream, onDevice, outputs);
+    });
+    if (!time)
+      return report(time.status());
+    seconds = repeat == 0 ? *time : std::min(seconds, *time);
+  }
+  for (Tensor &output : outputs) {
+    Result<OwnedTensor> copy = gpu->download(output);
+    if (!copy)
+      return report(copy.status());
+    results.push_back(std::move(*copy));
+    gpu->free(output);
+  }
+  for (Argument &argument : onDevice)
+    if (auto *tensor = std::get_if<Tensor>(&argument))
+      gpu->free(*tensor);
+  return Success;
+}
+
+} // namespace lacuna::tool
