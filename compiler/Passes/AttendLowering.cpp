@@ -171,7 +171,9 @@ Value AttendLowering::emitScore(KernelBuilder &kernel, Value scores, const Side 
   auto score = tile::ScoreOp::create(body, loc, scores.getType(), scores, kernel.getGrid(0),
                                      kernel.getGrid(1), query.at, query.sizes, queryBase, key.at,
                                      key.sizes, key.base, query.box, key.box);
-  op.getScore().cloneInto(&score.getBody(), kernel.getBodyMap());
+  // A copy: the map must not keep the region's arguments for the next clone.
+  IRMapping map = kernel.getBodyMap();
+  op.getScore().cloneInto(&score.getBody(), map);
   Operation *yield = score.getBody().front().getTerminator();
   OpBuilder inner(yield);
   tile::YieldOp::create(inner, yield->getLoc(), yield->getOperands());

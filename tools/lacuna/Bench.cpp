@@ -3,6 +3,7 @@
 #include "compiler/Driver/CpuProgram.h"
 #include "dialects/Attn/Attn.h"
 #include "tools/lacuna/FmaPeak.h"
+#include "tools/lacuna/GpuRun.h"
 #include "tools/lacuna/Spec.h"
 #include "tools/lacuna/SpecArguments.h"
 
@@ -36,7 +37,9 @@ struct BenchResult {
   int64_t threads = 0, livePairs = 0;
   /// Two products per live pair, two operations per multiply-add.
   double flops = 0;
+  /// What multiply-adds reach; 0 on a GPU, where it is not measured.
   double peak = 0;
+  std::string target = "cpu";
 
   double median() const { return seconds[seconds.size() / 2]; }
   double rate() const { return median() > 0 ? flops / median() : 0; }
@@ -114,16 +117,20 @@ static std::string textOf(const BenchResult &result) {
      << durationText(result.seconds.back()) << ")\n"
      << "work        " << siText(result.flops) << "FLOP on " << groupedText(result.livePairs)
      << " live pairs\n"
-     << "speed       " << siText(result.rate()) << "FLOP/s on " << result.threads << " threads, "
-     << llvm::formatv("{0:F1} % of the {1}FLOP/s that multiply-adds reach here",
-                      100 * result.rate() / result.peak, siText(result.peak))
-     << '\n';
+     << "speed       " << siText(result.rate()) << "FLOP/s on ";
+  if (result.peak == 0)
+    os << result.target << '\n';
+  else
+    os << result.threads << " threads, "
+       << llvm::formatv("{0:F1} % of the {1}FLOP/s that multiply-adds reach here",
+                        100 * result.rate() / result.peak, siText(result.peak))
+       << '\n';
   return text;
 }
 
 static std::string jsonOf(const BenchResult &result) {
-  llvm::json::Value root = llvm::json::Object{
-      {"target", "cpu"},
+  llvm::json::Object root{
+      {"target", result.target},
       {"threads", result.threads},
       {"runs", static_cast<int64_t>(result.seconds.size())},
       {"compile_seconds", result.compileSeconds},
@@ -133,14 +140,35 @@ static std::string jsonOf(const BenchResult &result) {
       {"live_pairs", result.livePairs},
       {"flops", result.flops},
       {"gflops", result.rate() / 1e9},
-      {"peak_gflops", result.peak / 1e9},
-      {"fraction_of_peak", result.rate() / result.peak},
   };
-  return llvm::formatv("{0:2}\n", root).str();
+  if (result.peak > 0) {
+    root["peak_gflops"] = result.peak / 1e9;
+    root["fraction_of_peak"] = result.rate() / result.peak;
+  }
+  return llvm::formatv("{0:2}\n", llvm::json::Value(std::move(root))).str();
+}
+
+/// Compiles and measures on the first GPU; the exit code of a failure, or Success.
+static int benchOnGpu(const BoundSpec &spec, SpecToTileOptions &tiles, BenchResult &result) {
+  constexpr int runs = 20;
+  func::FuncOp function = spec.function;
+  OwningOpRef<ModuleOp> module = function->getParentOfType<ModuleOp>().clone();
+  SpecToTileOptions gpuTiles;
+  gpuTiles.target = "sm_90a";
+  gpuTiles.queryTile = ArrayRef<int64_t>(tiles.queryTile);
+  gpuTiles.keyTile = ArrayRef<int64_t>(tiles.keyTile);
+  result.target = "sm_90a";
+  GpuRun gpu;
+  Clock::time_point start = Clock::now();
+  if (int code = gpu.compile(*module, gpuTiles))
+    return code;
+  result.compileSeconds = secondsSince(start);
+  return gpu.measure(spec.arguments, runs, result.seconds);
 }
 
 static int runBench(const Arguments &arguments) {
-  if (int code = checkTarget(arguments))
+  bool onGpu = false;
+  if (int code = readTarget(arguments, onGpu))
     return code;
   BindOptions bind;
   SpecToTileOptions tiles;
@@ -166,6 +194,13 @@ static int runBench(const Arguments &arguments) {
   runtime::ThreadPool threads(threadCount);
   BenchResult result;
   result.threads = threads.getThreads();
+  if (onGpu) {
+    if (int code = benchOnGpu(*spec, tiles, result))
+      return code;
+    if (failed(countWork(*spec, tiles, threads, result)))
+      return UserMistake;
+    return writeOutput("", arguments.has("--json") ? jsonOf(result) : textOf(result));
+  }
   Clock::time_point start = Clock::now();
   FailureOr<std::unique_ptr<CpuProgram>> program = compileSpec(*spec, tiles);
   result.compileSeconds = secondsSince(start);
@@ -178,7 +213,7 @@ static int runBench(const Arguments &arguments) {
 
 static const Option options[] = {
     {"--set", "NAME=VALUE,...", "sizes and arguments; what is missing has its declared default"},
-    {"--target", "TARGET", "where to run: cpu (default)"},
+    {"--target", "TARGET", "where to run: cpu (default), or cuda, an H100 or H200"},
     {"--seconds", "NUMBER", "how long to repeat (default: 2; at least 5 runs)"},
     {"--threads", "NUMBER", "threads to use (default: one per core)"},
     {"--seed", "NUMBER", "where random inputs start (default: 0)"},

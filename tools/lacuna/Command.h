@@ -88,6 +88,7 @@ llvm::ArrayRef<const Command *> allCommands();
 
 extern const Command benchCommand;
 extern const Command compileCommand;
+extern const Command runCommand;
 extern const Command explainCommand;
 extern const Command plotCommand;
 

@@ -5,10 +5,7 @@ namespace lacuna::tool {
 
 llvm::ArrayRef<const Command *> allCommands() {
   static const Command *const commands[] = {
-      &explainCommand,
-      &plotCommand,
-      &benchCommand,
-      &compileCommand,
+      &runCommand, &explainCommand, &plotCommand, &benchCommand, &compileCommand,
   };
   return commands;
 }

@@ -96,7 +96,8 @@ static const Level *findLevel(llvm::StringRef name) {
 
 /// Success, or what the exit code is after a message.
 static int checkLevel(const Arguments &arguments, llvm::StringRef level) {
-  if (int code = checkTarget(arguments))
+  bool onGpu = false;
+  if (int code = readTarget(arguments, onGpu))
     return code;
   if (llvm::is_contained(elsewhere, level))
     return failEnvironment("level '" + level +

@@ -48,23 +48,21 @@ int GpuRun::compile(ModuleOp module, const SpecToTileOptions &tiles) {
   return Success;
 }
 
-int GpuRun::execute(const std::vector<Argument> &arguments, int64_t repeats, double &seconds,
-                    std::vector<OwnedTensor> &results) {
-  std::vector<Argument> onDevice;
+int GpuRun::prepare(const std::vector<Argument> &arguments) {
   for (const Argument &argument : arguments) {
     const auto *tensor = std::get_if<Tensor>(&argument);
     if (!tensor) {
-      onDevice.push_back(argument);
+      inputs.push_back(argument);
       continue;
     }
     Result<Tensor> copy = gpu->upload(*tensor);
     if (!copy)
       return report(copy.status());
-    onDevice.emplace_back(*copy);
+    inputs.emplace_back(*copy);
   }
   // The first run says how large the results are; later ones start from NaN.
-  std::vector<Tensor> outputs(program->program().results.size());
-  if (Status status = program->run(nullptr, onDevice, outputs); !status)
+  outputs.resize(program->program().results.size());
+  if (Status status = program->run(nullptr, inputs, outputs); !status)
     return report(status);
   for (Tensor &output : outputs) {
     Result<Tensor> poisoned = gpu->allocate(output.type, output.shape, 0xff);
@@ -73,24 +71,55 @@ int GpuRun::execute(const std::vector<Argument> &arguments, int64_t repeats, dou
     gpu->free(output);
     output = *poisoned;
   }
+  return Success;
+}
+
+void GpuRun::release() {
+  for (Tensor &output : outputs)
+    gpu->free(output);
+  for (Argument &argument : inputs)
+    if (auto *tensor = std::get_if<Tensor>(&argument))
+      gpu->free(*tensor);
+  outputs.clear();
+  inputs.clear();
+}
+
+int GpuRun::execute(const std::vector<Argument> &arguments, int64_t repeats, double &seconds,
+                    std::vector<OwnedTensor> &results) {
+  if (int code = prepare(arguments))
+    return code;
+  auto work = [&](CUstream_st *stream) { return program->run(stream, inputs, outputs); };
   for (int64_t repeat = 0; repeat < repeats; ++repeat) {
-    Result<double> time = gpu->time([&](CUstream_st *stream) {
-      return program->run(stream, onDevice, outputs);
-    });
+    Result<double> time = gpu->time(work);
     if (!time)
       return report(time.status());
     seconds = repeat == 0 ? *time : std::min(seconds, *time);
   }
-  for (Tensor &output : outputs) {
+  for (const Tensor &output : outputs) {
     Result<OwnedTensor> copy = gpu->download(output);
     if (!copy)
       return report(copy.status());
     results.push_back(std::move(*copy));
-    gpu->free(output);
   }
-  for (Argument &argument : onDevice)
-    if (auto *tensor = std::get_if<Tensor>(&argument))
-      gpu->free(*tensor);
+  release();
+  return Success;
+}
+
+int GpuRun::measure(const std::vector<Argument> &arguments, int repeats,
+                    std::vector<double> &seconds) {
+  if (int code = prepare(arguments))
+    return code;
+  auto work = [&](CUstream_st *stream) { return program->run(stream, inputs, outputs); };
+  constexpr int warm = 5;
+  for (int i = 0; i < warm; ++i)
+    if (Result<double> time = gpu->time(work); !time)
+      return report(time.status());
+  Result<std::vector<double>> times = gpu->timeCold(repeats, work);
+  if (!times)
+    return report(times.status());
+  seconds = std::move(*times);
+  std::sort(seconds.begin(), seconds.end());
+  release();
   return Success;
 }
 

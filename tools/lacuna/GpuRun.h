@@ -7,6 +7,7 @@
 #include "mlir/IR/BuiltinOps.h"
 
 #include <optional>
+#include <vector>
 
 namespace lacuna::tool {
 
@@ -21,7 +22,17 @@ public:
   int execute(const std::vector<Argument> &arguments, int64_t repeats, double &seconds,
               std::vector<OwnedTensor> &results);
 
+  /// Seconds on the GPU of each of `repeats` runs, with the cache overwritten before each, after a
+  /// few that warm the clocks.
+  int measure(const std::vector<Argument> &arguments, int repeats, std::vector<double> &seconds);
+
 private:
+  /// Copies of the arguments and, from a first run, results of the right sizes.
+  int prepare(const std::vector<Argument> &arguments);
+  void release();
+
+  std::vector<Argument> inputs;
+  std::vector<Tensor> outputs;
   std::optional<Gpu> gpu;
   std::optional<GpuProgram> program;
 };

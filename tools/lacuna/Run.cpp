@@ -5,6 +5,7 @@
 #include "lib/Support/Settings.h"
 #include "runtime/Cpu/ThreadPool.h"
 #include "tools/lacuna/Command.h"
+#include "tools/lacuna/GpuRun.h"
 #include "tools/lacuna/RunReport.h"
 #include "tools/lacuna/Spec.h"
 #include "tools/lacuna/SpecArguments.h"
@@ -26,13 +27,14 @@ struct RunRequest {
   BindOptions binding;
   SpecToTileOptions tiles;
   int64_t threads = 0, repeats = 1;
+  bool onGpu = false;
 };
 
 /// A run so far; steps return an exit code after a message, or Success.
 class Runner {
 public:
-  Runner(const Arguments &arguments, RunRequest request)
-      : arguments(arguments), request(std::move(request)) {}
+  Runner(const Arguments &arguments, const RunRequest &request)
+      : arguments(arguments), request(request), pool(request.threads) {}
   int run();
 
 private:
@@ -43,11 +45,13 @@ private:
   int writeOutputs();
 
   const Arguments &arguments;
-  RunRequest request;
+  const RunRequest &request;
+  runtime::ThreadPool pool;
   std::unique_ptr<Spec> spec;
   BoundSpec bound;
   OwningOpRef<ModuleOp> module;
   std::unique_ptr<CpuProgram> program;
+  GpuRun gpu;
   std::vector<OwnedTensor> outputs;
   RunReport report;
 };
@@ -67,6 +71,11 @@ int Runner::compile() {
   auto start = std::chrono::steady_clock::now();
   // The oracle reads the spec as it was written: compile a copy.
   module = spec->getModule().clone();
+  if (request.onGpu) {
+    int code = gpu.compile(*module, request.tiles);
+    report.compileSeconds = secondsSince(start);
+    return code;
+  }
   PassManager passes(&spec->getContext());
   buildSpecToTile(passes, request.tiles);
   buildTileToLoops(passes);
@@ -81,9 +90,10 @@ int Runner::compile() {
 }
 
 int Runner::execute() {
-  runtime::ThreadPool pool(request.threads);
   report.threads = pool.getThreads();
   report.repeats = request.repeats;
+  if (request.onGpu)
+    return gpu.execute(bound.arguments, request.repeats, report.runSeconds, outputs);
   for (int64_t repeat = 0; repeat < request.repeats; ++repeat) {
     auto start = std::chrono::steady_clock::now();
     Result<std::vector<OwnedTensor>> results = program->run(bound.arguments, pool);
@@ -99,7 +109,7 @@ int Runner::execute() {
 }
 
 int Runner::countWork() {
-  FailureOr<std::vector<AttendCounts>> counts = countPairs(bound, request.tiles);
+  FailureOr<std::vector<AttendCounts>> counts = countPairs(bound, pool, request.tiles);
   if (failed(counts))
     return UserMistake;
   size_t next = 0;
@@ -160,7 +170,7 @@ int Runner::run() {
     return UserMistake;
   bound = std::move(*values);
   report.function = bound.function.getSymName().str();
-  report.target = "cpu";
+  report.target = request.onGpu ? "sm_90a" : "cpu";
   report.spec = &bound;
   for (auto step : {&Runner::compile, &Runner::execute, &Runner::countWork})
     if (int code = (this->*step)())
@@ -181,17 +191,19 @@ static int runRun(const Arguments &arguments) {
   if (!settings)
     return failEnvironment(settings.status().message());
   request.threads = settings->threads;
-  if (int code = checkTarget(arguments))
+  if (int code = readTarget(arguments, request.onGpu))
     return code;
   if (int code = readBinding(arguments, request.binding))
     return code;
   if (int code = readTiles(arguments, request.tiles))
     return code;
+  if (request.onGpu)
+    request.tiles.target = "sm_90a";
   if (int code = readCount(arguments, "--threads", 0, request.threads))
     return code;
   if (int code = readCount(arguments, "--repeat", 1, request.repeats))
     return code;
-  return Runner(arguments, std::move(request)).run();
+  return Runner(arguments, request).run();
 }
 
 static const Option options[] = {
@@ -199,7 +211,7 @@ static const Option options[] = {
      "sizes (n, nq, nk, b, ...), scalars (left=255), shapes (q=1x8x4096x64) and\n"
      "elements (offsets=0:100:4096); may be repeated"},
     {"--check", "", "compare with the oracle, exit 1 when a value is beyond tolerance"},
-    {"--target", "TARGET", "where to run: cpu (default)"},
+    {"--target", "TARGET", "where to run: cpu (default), or cuda, an H100 or H200"},
     {"--inputs", "DIR", "take argument %q from DIR/q.npy, and so on"},
     {"--outputs", "DIR", "write each result to DIR/<name>.npy"},
     {"--seed", "N", "where random inputs and samples start (default: 0)"},

@@ -13,8 +13,8 @@ namespace lacuna::tool {
 int readBinding(const Arguments &arguments, BindOptions &binding);
 /// `--query-tile` and `--key-tile`: `64` or `4x4x4`.
 int readTiles(const Arguments &arguments, SpecToTileOptions &tiles);
-/// `--target`: this build has the cpu only.
-int checkTarget(const Arguments &arguments);
+/// `--target`: whether it names a GPU; the CPU without one.
+int readTarget(const Arguments &arguments, bool &onGpu);
 /// A number of at least `least` after `option`; `value` is left alone when it is not there.
 int readCount(const Arguments &arguments, llvm::StringRef option, int64_t least, int64_t &value);
 /// `--threads`, else what the environment says; 0 stands for one per core.
