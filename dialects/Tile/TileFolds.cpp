@@ -26,8 +26,8 @@ LogicalResult ForEachOp::canonicalize(ForEachOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-/// No pair of the empty set is live. That all pairs are is never known here: keys outside the grid are
-/// dead.
+/// No pair of the empty set is live. That all pairs are is never known here: keys outside the grid
+/// are dead.
 LogicalResult ClassifyOp::canonicalize(ClassifyOp op, PatternRewriter &rewriter) {
   if (!op.getSet() || !op.getSet().getDefiningOp<sparsity::NoneOp>())
     return rewriter.notifyMatchFailure(op, "has a set that may be live somewhere");
