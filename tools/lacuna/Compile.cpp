@@ -1,7 +1,8 @@
 //===- Compile.cpp - lacuna compile: a spec at each level -----------------===//
-#include "compiler/Emit/CudaPrinter.h"
+#include "compiler/Passes/Passes.h"
 #include "compiler/Pipelines/Pipelines.h"
 #include "tools/lacuna/Command.h"
+#include "tools/lacuna/GpuCode.h"
 #include "tools/lacuna/Spec.h"
 #include "tools/lacuna/SpecArguments.h"
 
@@ -17,93 +18,93 @@ namespace {
 /// A level that can be printed.
 struct Level {
   llvm::StringRef name, help;
-  /// Writes the spec at this level; a mistake is on stderr.
-  LogicalResult (*emit)(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os);
+  /// Writes the spec at this level: an exit code, after a message unless it is Success.
+  int (*emit)(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os);
 };
 } // namespace
 
-static LogicalResult runAndPrint(Spec &spec, PassManager &passes, llvm::raw_ostream &os) {
+static int runAndPrint(Spec &spec, PassManager &passes, llvm::raw_ostream &os) {
   if (failed(passes.run(spec.getModule())))
-    return failure();
-  // Values keep the names that the spec gave them.
-  spec.getModule().print(os, OpPrintingFlags().printNameLocAsPrefix());
+    return UserMistake;
+  spec.getModule().print(os);
   os << '\n';
-  return success();
+  return Success;
 }
 
-static LogicalResult emitMlir(Spec &spec, const SpecToTileOptions &, llvm::raw_ostream &os) {
+static int emitMlir(Spec &spec, const SpecToTileOptions &, llvm::raw_ostream &os) {
   PassManager none(&spec.getContext());
   return runAndPrint(spec, none, os);
 }
 
-static LogicalResult emitSparsity(Spec &spec, const SpecToTileOptions &, llvm::raw_ostream &os) {
+static int emitSparsity(Spec &spec, const SpecToTileOptions &, llvm::raw_ostream &os) {
   PassManager passes(&spec.getContext());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   return runAndPrint(spec, passes, os);
 }
 
-static LogicalResult emitTile(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+static int emitTile(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
   PassManager passes(&spec.getContext());
   buildSpecToTile(passes, tiles);
   return runAndPrint(spec, passes, os);
 }
 
-static void buildHopper(PassManager &passes, const SpecToTileOptions &tiles) {
+static int emitLoops(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+  PassManager passes(&spec.getContext());
+  buildSpecToTile(passes, tiles);
+  buildTileToLoops(passes);
+  return runAndPrint(spec, passes, os);
+}
+
+static int emitCpu(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+  PassManager passes(&spec.getContext());
+  buildSpecToTile(passes, tiles);
+  buildTileToLoops(passes);
+  passes.addPass(createTileToCpuPass());
+  return runAndPrint(spec, passes, os);
+}
+
+static int emitLlvm(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+  PassManager passes(&spec.getContext());
+  buildSpecToTile(passes, tiles);
+  buildTileToLoops(passes);
+  passes.addPass(createTileToCpuPass());
+  passes.addPass(createCpuToLlvmPass());
+  return runAndPrint(spec, passes, os);
+}
+
+static int emitHopper(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+  PassManager passes(&spec.getContext());
   buildSpecToTile(passes, tiles);
   buildTileToLoops(passes);
   buildLoopsToHopper(passes);
-}
-
-static LogicalResult emitHopper(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
-  PassManager passes(&spec.getContext());
-  buildHopper(passes, tiles);
   return runAndPrint(spec, passes, os);
-}
-
-static LogicalResult emitCuda(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
-  PassManager passes(&spec.getContext());
-  buildHopper(passes, tiles);
-  if (failed(passes.run(spec.getModule())))
-    return failure();
-  LogicalResult result = success();
-  spec.getModule().walk([&](tile::KernelOp kernel) {
-    FailureOr<KernelCode> code = printCuda(kernel);
-    if (succeeded(code))
-      os << code->source;
-    else
-      result = failure();
-  });
-  return result;
 }
 
 static const Level levels[] = {
     {"mlir", "the spec as it was read", emitMlir},
     {"sparsity", "after set algebra: what folds away is gone", emitSparsity},
     {"tile", "one program per kernel: loops over live tiles, masks in partial ones", emitTile},
+    {"loops", "bounds in closed form, masks as predicates", emitLoops},
+    {"cpu", "functions on buffers and vectors (target cpu)", emitCpu},
+    {"llvm", "the LLVM dialect (target cpu)", emitLlvm},
     {"hopper", "warp roles and pipelines (target sm_90a)", emitHopper},
     {"cuda", "CUDA C++ (target sm_90a)", emitCuda},
+    {"ptx", "what NVRTC makes of it", emitPtx},
+    {"cubin", "machine code", emitCubin},
+    {"sass-report", "registers, spills and shared memory of each kernel, as JSON", emitSassReport},
 };
 
-/// Levels of targets that other builds have.
-static const llvm::StringRef elsewhere[] = {"ptx", "cubin", "artifact", "sass-report"};
+/// Levels that a later version has.
+static const llvm::StringRef elsewhere[] = {"artifact"};
+
+/// Levels of the target sm_90a; the others are the CPU's unless --target says otherwise.
+static const llvm::StringRef gpuLevels[] = {"hopper", "cuda", "ptx", "cubin", "sass-report"};
 
 static const Level *findLevel(llvm::StringRef name) {
   const Level *found =
       llvm::find_if(levels, [&](const Level &level) { return level.name == name; });
   return found == std::end(levels) ? nullptr : found;
-}
-
-/// Success, or what the exit code is after a message.
-static int checkLevel(const Arguments &arguments, llvm::StringRef level) {
-  bool onGpu = false;
-  if (int code = readTarget(arguments, onGpu))
-    return code;
-  if (llvm::is_contained(elsewhere, level))
-    return failEnvironment("level '" + level +
-                           "' belongs to target 'sm_90a', which is not in this "
-                           "build");
-  return Success;
 }
 
 static int runCompile(const Arguments &arguments) {
@@ -118,20 +119,23 @@ static int runCompile(const Arguments &arguments) {
     return failUsage(arguments.getCommand(),
                      "unknown level '" + name + "'" + didYouMean(name, names));
   }
-  if (int code = checkLevel(arguments, name))
+  if (llvm::is_contained(elsewhere, name))
+    return failEnvironment("level '" + name + "' is not in this build");
+  bool onGpu = false;
+  if (int code = readTarget(arguments, onGpu))
     return code;
   SpecToTileOptions tiles;
   if (int code = readTiles(arguments, tiles))
     return code;
-  if (name == "hopper" || name == "cuda")
+  if (onGpu || llvm::is_contained(gpuLevels, name))
     tiles.target = "sm_90a";
   auto spec = Spec::load(arguments.positional(0));
   if (!spec)
     return UserMistake;
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (failed(level->emit(*spec, tiles, os)))
-    return UserMistake;
+  if (int code = level->emit(*spec, tiles, os))
+    return code;
   return writeOutput(arguments.get("-o"), text);
 }
 
@@ -140,8 +144,16 @@ static const Option options[] = {
      "which level to print:\n"
      "  mlir      the spec as it was read\n"
      "  sparsity  after set algebra: what folds away is gone\n"
-     "  tile      one program per kernel: loops over live tiles, masks in partial ones"},
-    {"--target", "TARGET", "what the program is for: cpu (default)"},
+     "  tile      one program per kernel: loops over live tiles, masks in partial ones\n"
+     "  loops     bounds in closed form, masks as predicates\n"
+     "  cpu       functions on buffers and vectors\n"
+     "  llvm      the LLVM dialect\n"
+     "  hopper    warp roles and pipelines of sm_90a\n"
+     "  cuda      CUDA C++\n"
+     "  ptx       what NVRTC makes of it; no GPU is needed\n"
+     "  cubin     machine code\n"
+     "  sass-report  registers, spills and shared memory of each kernel, as JSON"},
+    {"--target", "TARGET", "what tiles are for: cpu (default) or cuda; the GPU's levels imply it"},
     {"--query-tile", "SHAPE", "tokens per query tile: 64, or 4x4x4 on a grid"},
     {"--key-tile", "SHAPE", "tokens per key tile"},
     {"-o", "FILE", "where to write (default: stdout)"},
