@@ -124,11 +124,7 @@ Status ProgramRun::place(Tensor &tensor, unsigned buffer) {
       return Status::ok();
     }
   }
-  uint64_t bytes = byteWidth(tensor.type);
-  for (int64_t extent : tensor.shape)
-    if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(extent), &bytes))
-      return refuse("{}: expected fewer than 2^64 bytes, got shape {}", bufferName(buffer),
-                    shapeText(tensor.shape));
+  auto bytes = static_cast<uint64_t>(tensor.elements()) * byteWidth(tensor.type);
   if (bytes == 0)
     return Status::ok();
   Result<void *> memory = loaded.memory->allocate(bytes, stream);
@@ -158,6 +154,12 @@ Status ProgramRun::bindOutput(unsigned buffer, const Launch &launch, size_t outp
     made.push_back(before);
     return Status::ok();
   }
+  // An empty tensor has strides too.
+  int64_t bytes = byteWidth(tensor.type);
+  for (int64_t extent : tensor.shape)
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes))
+      return refuse("{}: expected fewer than 2^63 bytes, got shape {}", bufferName(buffer),
+                    shapeText(tensor.shape));
   tensor.strides = contiguousStrides(tensor.shape);
   if (Status status = place(tensor, buffer); !status)
     return status;
