@@ -1,4 +1,6 @@
 # How lit finds and runs Lacuna's command-line tests.
+import ctypes
+import glob
 import os
 import sys
 
@@ -18,3 +20,27 @@ config.substitutions.append(("%source", config.lacuna_source_dir))
 # %exits CODE COMMAND... succeeds when the command exits with exactly that code.
 exits = os.path.join(config.lacuna_source_dir, "test", "Support", "exits.py")
 config.substitutions.append(("%exits", f"{sys.executable} {exits}"))
+
+
+def has_nvrtc():
+    """Whether NVRTC loads from where tools/install-packages.sh and toolkits put it."""
+    named = os.environ.get("LACUNA_NVRTC")
+    roots = [os.environ.get("CUDA_HOME") or "/usr/local/cuda", *glob.glob("/usr/local/cuda-*")]
+    roots.append(os.path.join(config.lacuna_source_dir, "build", "nvrtc", "nvidia", "cu13"))
+    names = ["libnvrtc.so.13", "libnvrtc.so.12"]
+    names += [path for root in roots for path in glob.glob(os.path.join(root, "lib*", "libnvrtc.so.1[23]"))]
+    for name in [named] if named else names:
+        try:
+            ctypes.CDLL(name)
+            return True
+        except OSError:
+            continue
+    return False
+
+
+for variable in ("LACUNA_NVRTC", "CUDA_HOME"):
+    if variable in os.environ:
+        config.environment[variable] = os.environ[variable]
+# Tests that compile kernels say `REQUIRES: nvrtc` and count as skipped elsewhere.
+if has_nvrtc():
+    config.available_features.add("nvrtc")
