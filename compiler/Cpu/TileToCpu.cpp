@@ -24,7 +24,7 @@ struct TileToCpu final : lacuna::impl::TileToCpuPassBase<TileToCpu> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (vectorWidth != 4 && vectorWidth != 8 && vectorWidth != 16) {
-      module.emitError("expected vector-width to be 4, 8 or 16, got ") << vectorWidth;
+      module.emitError("expected vector-width to be 4, 8 or 16, got ") << vectorWidth.getValue();
       return signalPassFailure();
     }
     for (auto function : llvm::make_early_inc_range(module.getOps<func::FuncOp>()))

@@ -10,6 +10,15 @@ using namespace mlir;
 
 namespace lacuna {
 
+int64_t boundExtent(const BoundSpec &spec, Value tokens, unsigned axis) {
+  Value source = findTokens(tokens);
+  auto type = cast<RankedTensorType>(source.getType());
+  if (!type.isDynamicDim(axis))
+    return type.getDimSize(axis);
+  auto argument = dyn_cast<BlockArgument>(source);
+  return argument ? std::get<Tensor>(spec.arguments[argument.getArgNumber()]).shape[axis] : 0;
+}
+
 namespace {
 /// A spec's function in a module of its own, rewritten by a study and compiled.
 struct Study {
@@ -17,8 +26,8 @@ struct Study {
   std::vector<OwnedTensor> results;
   /// Segments of each attend, in order; each pair of them has one result.
   std::vector<unsigned> segments;
-  /// Function argument that has each attend's batch and heads.
-  std::vector<unsigned> queries;
+  /// Batch entries and query heads of each attend.
+  std::vector<int64_t> batches, heads;
 };
 } // namespace
 
@@ -33,16 +42,14 @@ static std::vector<Argument> withMemory(const std::vector<Argument> &arguments, 
   return result;
 }
 
-static LogicalResult readSegments(func::FuncOp function, Study &study) {
+static LogicalResult readSegments(const BoundSpec &spec, func::FuncOp function, Study &study) {
   for (auto op : function.getBody().front().getOps<attn::AttendOp>()) {
     Segments segments;
     if (failed(segments.read(op)))
       return failure();
-    auto queries = dyn_cast<BlockArgument>(findTokens(op.getQuery()));
-    if (!queries)
-      return op.emitOpError("expected queries that come from the function's arguments");
     study.segments.push_back(segments.size());
-    study.queries.push_back(queries.getArgNumber());
+    study.batches.push_back(boundExtent(spec, op.getQuery(), 0));
+    study.heads.push_back(boundExtent(spec, op.getQuery(), 1));
   }
   return success();
 }
@@ -58,7 +65,7 @@ static FailureOr<Study> runStudy(const BoundSpec &spec, Executor &executor,
 
   PassManager first(original.getContext()), second(original.getContext());
   buildAssignTiles(first, tiles);
-  if (failed(first.run(*study.module)) || failed(readSegments(find(), study)))
+  if (failed(first.run(*study.module)) || failed(readSegments(spec, find(), study)))
     return failure();
   lowering(second);
   if (failed(second.run(*study.module)))
@@ -99,11 +106,11 @@ FailureOr<std::vector<AttendCounts>> countPairs(const BoundSpec &spec, Executor 
     return failure();
   std::vector<AttendCounts> all;
   size_t next = 0;
-  for (auto [segments, queries] : llvm::zip_equal(study->segments, study->queries)) {
+  for (auto [segments, batch, heads] :
+       llvm::zip_equal(study->segments, study->batches, study->heads)) {
     AttendCounts &attend = all.emplace_back();
-    const Tensor &tokens = std::get<Tensor>(spec.arguments[queries]);
-    attend.batch = tokens.shape[0];
-    attend.heads = tokens.shape[1];
+    attend.batch = batch;
+    attend.heads = heads;
     // A part may be alike for all heads while another is not: all count what the finest counts.
     size_t parts = static_cast<size_t>(segments) * segments;
     llvm::ArrayRef<OwnedTensor> tables(study->results.data() + next, parts);

@@ -29,6 +29,10 @@ struct AttendCounts {
   }
 };
 
+/// The extent of queries or keys of an attend along axis 0, 1 or 2, as `spec` binds it; 0 when
+/// neither the type nor an argument tells.
+int64_t boundExtent(const BoundSpec &spec, mlir::Value tokens, unsigned axis);
+
 /// Counts for every attend of a spec, in order, by running loops of the same bounds that attention
 /// would run. Float tensors of `spec` need no memory. After a mistake a diagnostic is emitted.
 mlir::FailureOr<std::vector<AttendCounts>> countPairs(const BoundSpec &spec, Executor &executor,

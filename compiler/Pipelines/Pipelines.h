@@ -10,7 +10,8 @@ namespace lacuna {
 
 /// What the user may fix about tiles; empty lists leave the choice to the compiler.
 struct SpecToTileOptions : public mlir::PassPipelineOptions<SpecToTileOptions> {
-  Option<std::string> target{*this, "target", llvm::cl::desc("what the tiles are for: cpu or sm_90a"),
+  Option<std::string> target{*this, "target",
+                             llvm::cl::desc("what the tiles are for: cpu or sm_90a"),
                              llvm::cl::init("cpu")};
   ListOption<int64_t> queryTile{
       *this, "query-tile", llvm::cl::desc("tokens per query tile: one number, or one per axis")};

@@ -165,7 +165,8 @@ def Tile_DotOp : Tile_Op<"dot", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Tile_ScoreOp : Tile_Op<"score", [Pure, AllTypesMatch<["scores", "result"]>, SingleBlock, AttrSizedOperandSegments]> {
+def Tile_ScoreOp : Tile_Op<"score", [Pure, SingleBlock, AttrSizedOperandSegments,
+    AllTypesMatch<["scores", "result"]>]> {
   let summary = "a function of each score and its place";
   let description = [{
     The region's block has the score (f32), then batch, head, query token and

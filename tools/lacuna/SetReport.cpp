@@ -2,9 +2,9 @@
 #include "tools/lacuna/SetReport.h"
 
 #include "compiler/Analysis/Footprint.h"
+#include "compiler/Driver/CountPairs.h"
 #include "compiler/Driver/ParseSpec.h"
 #include "compiler/Passes/Segments.h"
-#include "compiler/Passes/SetKernel.h"
 #include "tools/lacuna/Formulas.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -165,12 +165,6 @@ static unsigned lineOf(Location loc) {
   return 0;
 }
 
-/// The extent of queries or keys along an axis; -1 when they come from elsewhere than an argument.
-static int64_t extentOf(const BoundSpec &spec, Value tokens, size_t axis) {
-  auto argument = dyn_cast<BlockArgument>(findTokens(tokens));
-  return argument ? std::get<Tensor>(spec.arguments[argument.getArgNumber()]).shape[axis] : -1;
-}
-
 FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
                                                 const SpecToTileOptions &tiles) {
   auto module = spec.function->getParentOfType<ModuleOp>();
@@ -185,10 +179,10 @@ FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
     if (failed(segments.read(op)))
       return failure();
     AttendReport &report = reports.emplace_back();
-    report.batch = extentOf(spec, op.getQuery(), 0);
-    report.heads = extentOf(spec, op.getQuery(), 1);
-    report.queries = extentOf(spec, op.getQuery(), 2);
-    report.keys = extentOf(spec, op.getKey(), 2);
+    report.batch = boundExtent(spec, op.getQuery(), 0);
+    report.heads = boundExtent(spec, op.getQuery(), 1);
+    report.queries = boundExtent(spec, op.getQuery(), 2);
+    report.keys = boundExtent(spec, op.getKey(), 2);
     bool equalLengths = report.queries == report.keys;
     report.line = lineOf(op.getLoc());
     report.queryTile = llvm::to_vector(*op.getQueryTile());

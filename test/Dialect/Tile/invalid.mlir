@@ -523,6 +523,15 @@ func.func @merge_2_shape(%p: !tile.tile<8x2xf32>, %m: !tile.tile<8xf32>) {
 
 // -----
 
+// One lse per row of the result, from each part.
+func.func @merge_2_lse(%p: !tile.tile<8x4xf32>, %m: !tile.tile<4xf32>) {
+  // expected-error @+1 {{'tile.merge' op expected each part's lse to be '!tile.tile<8xf32>', got '!tile.tile<4xf32>'}}
+  %o, %l = "tile.merge"(%p, %m) : (!tile.tile<8x4xf32>, !tile.tile<4xf32>) -> (!tile.tile<8x4xf32>, !tile.tile<8xf32>)
+  return
+}
+
+// -----
+
 // The loop hands on what it carries.
 func.func @region_1_loop(%b: index, %h: index, %i: index, %n: index, %x: f32) {
   %set = sparsity.causal
