@@ -34,21 +34,27 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &target) {
   builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
 }
 
-FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, const HostMachine &machine,
-                                             bool keepObject) {
+std::unique_ptr<llvm::Module> lacuna::translateForHost(Operation *module,
+                                                       llvm::LLVMContext &context,
+                                                       llvm::TargetMachine &target) {
   registerBuiltinDialectTranslation(*module->getContext());
   registerLLVMDialectTranslation(*module->getContext());
+  std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(module, context);
+  if (result) {
+    ExecutionEngine::setupTargetTripleAndDataLayout(result.get(), &target);
+    optimize(*result, target);
+  }
+  return result;
+}
+
+FailureOr<std::unique_ptr<Jit>> Jit::compile(ModuleOp module, const HostMachine &machine,
+                                             bool keepObject) {
   std::unique_ptr<llvm::TargetMachine> optimizing = machine.createTarget(module.getLoc());
   std::unique_ptr<llvm::TargetMachine> generating = machine.createTarget(module.getLoc());
   if (!optimizing || !generating)
     return failure();
   auto build = [&](Operation *op, llvm::LLVMContext &context) {
-    std::unique_ptr<llvm::Module> result = translateModuleToLLVMIR(op, context);
-    if (result) {
-      ExecutionEngine::setupTargetTripleAndDataLayout(result.get(), optimizing.get());
-      optimize(*result, *optimizing);
-    }
-    return result;
+    return translateForHost(op, context, *optimizing);
   };
   ExecutionEngineOptions options;
   options.llvmModuleBuilder = build;

@@ -5,11 +5,21 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+namespace llvm {
+class LLVMContext;
+class Module;
+} // namespace llvm
+
 namespace mlir {
 class ExecutionEngine;
 }
 
 namespace lacuna {
+
+/// What is compiled for `target`: a module of the LLVM dialect as optimised LLVM IR. Null after a
+/// diagnostic.
+std::unique_ptr<llvm::Module> translateForHost(mlir::Operation *module, llvm::LLVMContext &context,
+                                               llvm::TargetMachine &target);
 
 /// Machine code for one module.
 class Jit {

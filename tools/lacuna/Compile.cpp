@@ -1,7 +1,7 @@
 //===- Compile.cpp - lacuna compile: a spec at each level -----------------===//
-#include "compiler/Passes/Passes.h"
 #include "compiler/Pipelines/Pipelines.h"
 #include "tools/lacuna/Command.h"
+#include "tools/lacuna/CpuCode.h"
 #include "tools/lacuna/GpuCode.h"
 #include "tools/lacuna/Spec.h"
 #include "tools/lacuna/SpecArguments.h"
@@ -26,7 +26,8 @@ struct Level {
 static int runAndPrint(Spec &spec, PassManager &passes, llvm::raw_ostream &os) {
   if (failed(passes.run(spec.getModule())))
     return UserMistake;
-  spec.getModule().print(os);
+  // Values keep the names that the spec gave them.
+  spec.getModule().print(os, OpPrintingFlags().printNameLocAsPrefix());
   os << '\n';
   return Success;
 }
@@ -56,23 +57,6 @@ static int emitLoops(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostre
   return runAndPrint(spec, passes, os);
 }
 
-static int emitCpu(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
-  PassManager passes(&spec.getContext());
-  buildSpecToTile(passes, tiles);
-  buildTileToLoops(passes);
-  passes.addPass(createTileToCpuPass());
-  return runAndPrint(spec, passes, os);
-}
-
-static int emitLlvm(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
-  PassManager passes(&spec.getContext());
-  buildSpecToTile(passes, tiles);
-  buildTileToLoops(passes);
-  passes.addPass(createTileToCpuPass());
-  passes.addPass(createCpuToLlvmPass());
-  return runAndPrint(spec, passes, os);
-}
-
 static int emitHopper(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
   PassManager passes(&spec.getContext());
   buildSpecToTile(passes, tiles);
@@ -87,7 +71,9 @@ static const Level levels[] = {
     {"tile", "one program per kernel: loops over live tiles, masks in partial ones", emitTile},
     {"loops", "bounds in closed form, masks as predicates", emitLoops},
     {"cpu", "functions on buffers and vectors (target cpu)", emitCpu},
-    {"llvm", "the LLVM dialect (target cpu)", emitLlvm},
+    {"llvm", "LLVM IR after optimisation (target cpu)", emitLlvm},
+    {"asm", "assembly of this host (target cpu)", emitAssembly},
+    {"object", "an object file of this host (target cpu)", emitObject},
     {"hopper", "warp roles and pipelines (target sm_90a)", emitHopper},
     {"cuda", "CUDA C++ (target sm_90a)", emitCuda},
     {"ptx", "what NVRTC makes of it", emitPtx},
@@ -147,7 +133,9 @@ static const Option options[] = {
      "  tile      one program per kernel: loops over live tiles, masks in partial ones\n"
      "  loops     bounds in closed form, masks as predicates\n"
      "  cpu       functions on buffers and vectors\n"
-     "  llvm      the LLVM dialect\n"
+     "  llvm      LLVM IR after optimisation\n"
+     "  asm       assembly of this host\n"
+     "  object    an object file of this host\n"
      "  hopper    warp roles and pipelines of sm_90a\n"
      "  cuda      CUDA C++\n"
      "  ptx       what NVRTC makes of it; no GPU is needed\n"
