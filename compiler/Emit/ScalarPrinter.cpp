@@ -128,7 +128,7 @@ std::string ScalarPrinter::typeOf(Value value) {
 
 static std::string floatLiteral(const APFloat &value) {
   if (value.isInfinity())
-    return value.isNegative() ? "-infinity" : "infinity";
+    return value.isNegative() ? "-INFINITY_F32" : "INFINITY_F32";
   if (value.isNaN())
     return "__int_as_float(0x7fc00000)";
   // Hexadecimal literals lose nothing.

@@ -191,7 +191,7 @@ template <class C> struct Consumer {
   template <class Elements> __device__ void attend(float scale, Elements &&elements) {
     float scores[C::keys / 2];
     u32 weights[C::keys / 4];
-    maximum[0] = maximum[1] = -infinity;
+    maximum[0] = maximum[1] = -INFINITY_F32;
     sum[0] = sum[1] = 0.f;
     barrierWait(shared.queryFull(item.slot), item.lap);
 
@@ -271,12 +271,12 @@ template <class C> struct Consumer {
     float factor[2];
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      bool empty = maximum[r] == -infinity;
-      float power = empty ? -infinity : maximum[r] * scale + log2Fast(sum[r]);
+      bool empty = maximum[r] == -INFINITY_F32;
+      float power = empty ? -INFINITY_F32 : maximum[r] * scale + log2Fast(sum[r]);
       factor[r] = empty ? 0.f : 1.f / sum[r];
       if (hasSink) {
         float top = fmaxf(power, sinkPower);
-        float total = top == -infinity ? -infinity
+        float total = top == -INFINITY_F32 ? -INFINITY_F32
                                        : top + log2Fast(exp2Fast(power - top) +
                                                         exp2Fast(sinkPower - top));
         factor[r] = empty ? 0.f : factor[r] * exp2Fast(power - total);
@@ -387,7 +387,7 @@ private:
       top[r] = fmaxf(top[r], __shfl_xor_sync(~0u, top[r], 1));
       top[r] = fmaxf(top[r], __shfl_xor_sync(~0u, top[r], 2));
       // A row that has seen no key keeps -inf; its shift must stay finite.
-      shift[r] = top[r] == -infinity ? 0.f : top[r] * scale;
+      shift[r] = top[r] == -INFINITY_F32 ? 0.f : top[r] * scale;
       if (!First) {
         correction[r] = exp2Fast(maximum[r] * scale - shift[r]);
         sum[r] *= correction[r];

@@ -127,7 +127,8 @@ template <int Registers> __device__ __forceinline__ void registersDown() {
 
 // Numbers -------------------------------------------------------------------------
 
-static constexpr float infinity = __builtin_huge_valf();
+/// NVRTC has no constant for it.
+#define INFINITY_F32 __int_as_float(0x7f800000)
 static constexpr float log2e = 1.44269504088896340736f, ln2 = 0.69314718055994530942f;
 
 __device__ __forceinline__ float exp2Fast(float x) {

@@ -32,7 +32,8 @@ class Case:
                  peer=None):
         self.name, self.b, self.h, self.hk, self.n, self.d = name, b, h, hk or h, n, d
         self.spec = HEAD.format(h=h, hk=self.hk, d=d, body=body, extra=extra, type=type)
-        self.full, self.small, self.peer = full or f"n={n},b={b}", small, peer
+        self.full = f"b={b}," + (full or f"n={n}")
+        self.small, self.peer = small, peer
 
 
 WINDOW = "  %set = sparsity.window left(%left) right(0)"
@@ -44,13 +45,13 @@ CASES = [
     Case("causal D64 8K", "  %set = sparsity.causal", b=2, d=64, peer="cudnn-causal"),
     Case("dense D256 8K", "  %set = sparsity.all", b=2, d=256, peer="cudnn"),
     Case("causal D256 8K", "  %set = sparsity.causal", b=2, d=256, peer="cudnn-causal"),
-    Case("window 1024 32K", WINDOW, n=32768, extra=", %left: index", full="n=32768,left=1023", small="n=700,left=99",
+    Case("window 1024 32K", WINDOW, n=32768, extra=", %left: index", full="n=32768,left=1023", small="n=700,b=2,left=99",
          peer="flex-window-1023"),
-    Case("window 4096 32K", WINDOW, n=32768, extra=", %left: index", full="n=32768,left=4095", small="n=700,left=99",
+    Case("window 4096 32K", WINDOW, n=32768, extra=", %left: index", full="n=32768,left=4095", small="n=700,b=2,left=99",
          peer="flex-window-4095"),
     Case("GQA 32:8 causal 32K", "  %set = sparsity.causal", h=32, hk=8, n=32768),
-    Case("3-D radius (2,5,8)", "  %g = sparsity.grid [16, 32, 64]\n  %set = sparsity.radius [2, 5, 8] in %g", n=32768,
-         type=" : !sparsity.set<3>", full="b=1", small="b=1", peer="flex-radius"),
+    Case("3-D radius (2,5,8)", "  %g = sparsity.grid [16, 32, 64]\n  %set = sparsity.radius [2, 5, 8] in %g : !sparsity.domain<3>", n=32768,
+         type=" : !sparsity.set<3>", full="n=32768", small="b=1,n=32768", peer="flex-radius"),
 ]
 
 
@@ -64,7 +65,7 @@ def lacuna(program, case):
         spec.write(case.spec)
     try:
         code, out, err = run([program, "run", spec.name, "--set", case.small, "--target=cuda", "--check"])
-        checked = "ok" if code == 0 else "FAILED: " + (err.strip() or out.strip())[-300:]
+        checked = "ok" if code == 0 else "FAILED: " + (err.strip() or out.strip())[:600]
         code, out, err = run([program, "bench", spec.name, "--set", case.full, "--target=cuda", "--json"])
         if code:
             return checked, None, err.strip()[-300:]
