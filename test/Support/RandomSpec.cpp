@@ -18,6 +18,8 @@ RandomSpec::RandomSpec(Random &random) : random(random) {
   queryHeads = keyHeads * random.between(1, 3);
   channels = random.between(1, 3) * 8;
   valueChannels = chance(3) ? random.between(1, 20) : channels;
+  type = chance(5) ? "f16" : chance(5) ? "bf16" : "f32";
+  hasSinks = chance(5);
   writeDomain();
   std::string set = segments.size() > 1 ? writeSegments() : writeSet(segments[0], segments[0], 2);
   writeFunction(set);
@@ -309,11 +311,33 @@ std::string RandomSpec::writeSegments() {
 // The function and its values
 //===----------------------------------------------------------------------===//
 
+std::string RandomSpec::writeClauses() {
+  std::string clauses = hasSinks ? " sinks %sinks : tensor<?xf32>" : "";
+  clauses += " scale 0.25" + fromStart();
+  if (chance(8))
+    clauses += R"( score (%s, %b, %h, %i, %j) {
+    %t = math.tanh %s : f32
+    attn.yield %t : f32
+  })";
+  else if (chance(8))
+    clauses += R"( score (%s, %b, %h, %i, %j) {
+    %d = arith.subi %j, %i : index
+    %w = arith.index_cast %d : index to i32
+    %f = arith.sitofp %w : i32 to f32
+    %slope = arith.constant 0.125 : f32
+    %bias = arith.mulf %slope, %f : f32
+    %t = arith.addf %s, %bias : f32
+    attn.yield %t : f32
+  })";
+  return clauses;
+}
+
 void RandomSpec::writeFunction(const std::string &set) {
-  std::string query = fmt::format("tensor<?x{}x?x{}xf32>", queryHeads, channels);
-  std::string key = fmt::format("tensor<?x{}x?x{}xf32>", keyHeads, channels);
-  std::string value = fmt::format("tensor<?x{}x?x{}xf32>", keyHeads, valueChannels);
-  std::string output = fmt::format("tensor<?x{}x?x{}xf32>", queryHeads, valueChannels);
+  auto tensor = [&](int64_t heads, int64_t width) {
+    return fmt::format("tensor<?x{}x?x{}x{}>", heads, width, type);
+  };
+  std::string query = tensor(queryHeads, channels), key = tensor(keyHeads, channels);
+  std::string value = tensor(keyHeads, valueChannels), output = tensor(queryHeads, valueChannels);
   std::string lse = fmt::format("tensor<?x{}x?xf32>", queryHeads);
   std::string arguments = fmt::format("%q: {}, %k: {}, %v: {}", query, key, value);
   for (const Parameter &parameter : parameters)
@@ -322,16 +346,15 @@ void RandomSpec::writeFunction(const std::string &set) {
                     parameter.kind == Parameter::Kind::PerHead ? "tensor<?xi32>" : "index");
   if (hasDocuments)
     arguments += ", %cu_q: tensor<?xi32>, %cu_k: tensor<?xi32>";
-  std::string type;
+  if (hasSinks)
+    arguments += ", %sinks: tensor<?xf32>";
+  std::string setType = typeText(segments[0], segments[0]);
   if (segments.size() > 1)
-    type = fmt::format(" : !sparsity.set<{}, {}>", segments[0].axes, segments[1].axes);
-  else
-    type = typeText(segments[0], segments[0]);
+    setType = fmt::format(" : !sparsity.set<{}, {}>", segments[0].axes, segments[1].axes);
   text = fmt::format("func.func @random({}) -> ({}, {}) {{\n{}  %o, %lse = attn.attend %q, %k, %v "
-                     "over {}{} scale 0.25\n    : {}, {}, {} -> {}, {}\n  return %o, %lse : {}, "
-                     "{}\n}}\n",
-                     arguments, output, lse, body, set, type, query, key, value, output, lse,
-                     output, lse);
+                     "over {}{}{}\n    : {}, {}, {} -> {}, {}\n  return %o, %lse : {}, {}\n}}\n",
+                     arguments, output, lse, body, set, setType, writeClauses(), query, key, value,
+                     output, lse, output, lse);
 }
 
 /// A length that is likely to lie at a border of tiles.

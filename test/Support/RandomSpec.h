@@ -42,6 +42,8 @@ private:
 
   void writeDomain();
   void writeFunction(const std::string &set);
+  /// Clauses of attend behind the set: sinks, scale, a score region.
+  std::string writeClauses();
   /// Each writes one op and returns the name of its set.
   std::string writeSet(const Segment &queries, const Segment &keys, int depth);
   std::string writeLeaf(const Segment &queries, const Segment &keys);
@@ -74,6 +76,8 @@ private:
   std::vector<Segment> segments;
   bool hasDocuments = false;
   int64_t queryHeads, keyHeads, channels, valueChannels;
+  std::string type;
+  bool hasSinks = false;
   int nextName = 0;
 };
 
