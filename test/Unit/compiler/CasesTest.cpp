@@ -15,7 +15,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
-
 using namespace lacuna;
 using lacuna::test::Assignments;
 using lacuna::test::SpecRunner;
