@@ -81,6 +81,12 @@ void lacuna::buildLoopsToHopper(OpPassManager &passes) {
   passes.addPass(createPlanHopperPass());
 }
 
+void lacuna::buildSpecToHopper(OpPassManager &passes, const SpecToTileOptions &options) {
+  buildSpecToTile(passes, options);
+  buildTileToLoops(passes);
+  buildLoopsToHopper(passes);
+}
+
 void lacuna::registerLacunaPipelines() {
   PassPipelineRegistration<>("lacuna-loops-to-hopper",
                              "loops over tiles as planned Hopper pipelines",

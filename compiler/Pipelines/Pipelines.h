@@ -34,6 +34,9 @@ void buildTileToLoops(mlir::OpPassManager &passes);
 /// Loops over tiles to planned Hopper pipelines (`lacuna-loops-to-hopper`).
 void buildLoopsToHopper(mlir::OpPassManager &passes);
 
+/// A spec as planned Hopper pipelines: all of the above in order.
+void buildSpecToHopper(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});
+
 /// After `buildAssignTiles`: kernels that count what attends visit, with closed-form loops.
 void buildTilesToCounts(mlir::OpPassManager &passes);
 

@@ -59,9 +59,7 @@ static int emitLoops(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostre
 
 static int emitHopper(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
   PassManager passes(&spec.getContext());
-  buildSpecToTile(passes, tiles);
-  buildTileToLoops(passes);
-  buildLoopsToHopper(passes);
+  buildSpecToHopper(passes, tiles);
   return runAndPrint(spec, passes, os);
 }
 

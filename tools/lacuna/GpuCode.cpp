@@ -17,9 +17,7 @@ namespace lacuna::tool {
 /// All kernels of the spec, in order.
 static FailureOr<std::vector<KernelCode>> printKernels(Spec &spec, const SpecToTileOptions &tiles) {
   PassManager passes(&spec.getContext());
-  buildSpecToTile(passes, tiles);
-  buildTileToLoops(passes);
-  buildLoopsToHopper(passes);
+  buildSpecToHopper(passes, tiles);
   if (failed(passes.run(spec.getModule())))
     return failure();
   std::vector<KernelCode> kernels;

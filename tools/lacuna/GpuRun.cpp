@@ -26,9 +26,7 @@ static int report(const Status &status) {
 
 int GpuRun::compile(ModuleOp module, const SpecToTileOptions &tiles) {
   PassManager passes(module.getContext());
-  buildSpecToTile(passes, tiles);
-  buildTileToLoops(passes);
-  buildLoopsToHopper(passes);
+  buildSpecToHopper(passes, tiles);
   if (failed(passes.run(module)))
     return UserMistake;
   FailureOr<Program> printed = printProgram(*module.getOps<func::FuncOp>().begin());
