@@ -73,7 +73,20 @@ ScalarSources KernelPrinter::sources() {
   return result;
 }
 
-void KernelPrinter::bindGrid(ScalarPrinter &printer) {
+void KernelPrinter::writeArguments(CodeWriter &out) {
+  out.open("struct Arguments {");
+  for (auto &[name, field] : fields) {
+    StringRef type = field.kind == ArgumentField::Kind::Pointer       ? "void *"
+                     : field.kind == ArgumentField::Kind::WorkCounter ? "int *"
+                     : field.kind == ArgumentField::Kind::Float       ? "double "
+                                                                      : "i64 ";
+    out.line(type + name + ";");
+  }
+  out.close("};");
+  out.blank();
+}
+
+void AttendPrinter::bindGrid(ScalarPrinter &printer) {
   auto grid = kernel.getGridArguments();
   printer.bind(grid[0], "item.batch", 0, ScalarPrinter::limit);
   printer.bind(grid[1], "item.head", 0, ScalarPrinter::limit);
@@ -88,7 +101,7 @@ void KernelPrinter::bindGrid(ScalarPrinter &printer) {
 
 /// Which batch, head and query tile a work item is. Heads that share an L2 section run together,
 /// and inside a section the last query tiles, which see the most keys under causality, come first.
-void KernelPrinter::writeItem(CodeWriter &out) {
+void AttendPrinter::writeItem(CodeWriter &out) {
   using HostOp = HostInstruction::Op;
   KernelManifest &manifest = code.manifest;
   size_t axes = manifest.grid.size() - 2;
@@ -156,12 +169,43 @@ static std::string copyCoordinates(ArrayRef<std::string> at, StringRef head, Str
   return join(parts);
 }
 
-LogicalResult KernelPrinter::writeProducer(CodeWriter &out) {
+/// The live key tiles of one item, in order. A function of its own: the producer copies the tiles,
+/// and whoever else must know them visits the same ones.
+LogicalResult AttendPrinter::writeWalk(CodeWriter &out) {
+  out.line("/// Calls visit(kind, a0, a1, a2) for each key tile of an item, in order.");
+  out.line("template <class Visit>");
+  out.open("__device__ __forceinline__ void walk(const Arguments &args, const Item &item, "
+           "Visit &&visit) {");
   ScalarPrinter scalars(out, sources());
   bindGrid(scalars);
-  SmallVector<Value> roots{attend.getBatch(), attend.getHead()};
-  llvm::append_range(roots, attend.getAt());
+  SmallVector<Value> roots;
   attend.getWalk().walk([&](Operation *op) { llvm::append_range(roots, op->getOperands()); });
+  if (failed(scalars.printNeeded(kernel.getBody().front(), roots)))
+    return failure();
+  scalars.fallback = [&](Operation &op) -> LogicalResult {
+    auto tile = dyn_cast<hopper::TileOp>(op);
+    if (!tile)
+      return failure();
+    SmallVector<std::string> at;
+    for (Value coordinate : tile.getAt())
+      at.push_back(scalars.use(coordinate));
+    at.resize(3, "0");
+    out.line(formatv("visit(/*kind=*/{0}, {1});", tile.getKind(), join(at)));
+    return success();
+  };
+  for (Operation &op : attend.getWalk().front())
+    if (failed(scalars.print(op)))
+      return failure();
+  out.close();
+  return success();
+}
+
+LogicalResult AttendPrinter::writeProducer(CodeWriter &out) {
+  ScalarPrinter scalars(out, sources());
+  bindGrid(scalars);
+  SmallVector<Value> roots{attend.getBatch(), attend.getHead(), firstTile.getBatch(),
+                           firstTile.getHead()};
+  llvm::append_range(roots, attend.getAt());
   if (failed(scalars.printNeeded(kernel.getBody().front(), roots)))
     return failure();
 
@@ -205,118 +249,14 @@ LogicalResult KernelPrinter::writeProducer(CodeWriter &out) {
            ");");
   out.close("});");
 
-  scalars.fallback = [&](Operation &op) -> LogicalResult {
-    auto tile = dyn_cast<hopper::TileOp>(op);
-    if (!tile)
-      return failure();
-    SmallVector<std::string> at;
-    for (Value coordinate : tile.getAt())
-      at.push_back(scalars.use(coordinate));
-    at.resize(3, "0");
-    out.line(formatv("producer.tile(/*kind=*/{0}, {1}, copyKeys, copyValues);", tile.getKind(),
-                     join(at)));
-    return success();
-  };
-  for (Operation &op : attend.getWalk().front())
-    if (failed(scalars.print(op)))
-      return failure();
+  out.open("walk(args, item, [&](int kind, int a0, int a1, int a2) {");
+  out.line("producer.tile(kind, a0, a1, a2, copyKeys, copyValues);");
+  out.close("});");
   out.line("producer.end(copyValues);");
   return success();
 }
 
-/// One coordinate of an element of a box that starts at `origin`. The element's number is `high`,
-/// or `high + low` with `high` a multiple of 8 and `low` less than 8 (the innermost extent is then
-/// a multiple of 8 as well, so that `low` never carries).
-static std::string boxCoordinate(StringRef origin, StringRef high, StringRef low,
-                                 ArrayRef<int64_t> box, size_t axis) {
-  int64_t stride = 1;
-  for (size_t inner = axis + 1; inner < box.size(); ++inner)
-    stride *= box[inner];
-  std::string text = (origin + " + ").str();
-  if (box.size() == 1)
-    text += high.str();
-  else
-    text += formatv("{0} / {1} % {2}", high, stride, box[axis]).str();
-  if (axis + 1 == box.size() && !low.empty())
-    text += (" + " + low).str();
-  return text;
-}
-
-/// Ops of an element function that depend on no key coordinate and not on the score.
-static llvm::SmallPtrSet<Operation *, 16> findRowOps(Block &block, size_t queryAxes) {
-  llvm::SmallPtrSet<Operation *, 16> result;
-  auto isRowValue = [&](Value value) {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return argument.getOwner() != &block ||
-             (argument.getArgNumber() >= 1 && argument.getArgNumber() <= queryAxes);
-    Operation *op = value.getDefiningOp();
-    return op->getBlock() != &block || result.contains(op);
-  };
-  for (Operation &op : block.without_terminator()) {
-    bool perRow = true;
-    op.walk([&](Operation *inner) { perRow &= llvm::all_of(inner->getOperands(), isRowValue); });
-    if (perRow)
-      result.insert(&op);
-  }
-  return result;
-}
-
-LogicalResult KernelPrinter::writeElements(CodeWriter &out, ScalarPrinter &scalars) {
-  bool natural = attend.getNatural();
-  ArrayRef<int64_t> queryBox = attend.getQueryBox(), keyBox = attend.getKeyBox();
-  out.open(
-      "auto elements = [&](int kind, const int (&at)[3], float (&scores)[Config::keys / 2]) {");
-  if (natural) {
-    out.line("#pragma unroll");
-    out.line("for (int i = 0; i < Config::keys / 2; ++i)");
-    out.line("  scores[i] *= " + floatText(attend.getScale().convertToDouble()) + ";");
-  }
-  for (auto [kind, region] : llvm::enumerate(attend.getElements())) {
-    Block &block = region.front();
-    // The identity needs no code.
-    if (block.getTerminator()->getOperand(0) == block.getArgument(0))
-      continue;
-    out.open(formatv("if (kind == {0}) {{", kind));
-    // What depends on the row alone is computed once a row, not once a pair.
-    llvm::SmallPtrSet<Operation *, 16> perRow = findRowOps(block, queryBox.size());
-    out.line("#pragma unroll");
-    out.open("for (int r = 0; r < 2; ++r) {");
-    out.line("const int row = consumer.row() + 8 * r;");
-    for (size_t axis = 0; axis < queryBox.size(); ++axis) {
-      std::string name = formatv("q{0}", axis).str();
-      out.line("const int " + name + " = " +
-               boxCoordinate(scalars.use(attend.getAt()[axis]), "row", "", queryBox, axis) + ";");
-      scalars.bind(block.getArgument(1 + axis), name, 0, ScalarPrinter::limit + 256);
-    }
-    for (Operation &op : block.without_terminator())
-      if (perRow.contains(&op) && failed(scalars.print(op)))
-        return failure();
-    out.line("#pragma unroll");
-    out.open("for (int c = 0; c < Config::keys / 4; ++c) {");
-    out.line("const int low = consumer.lane() % 4 * 2 + c % 2;");
-    out.line("float &score = scores[c / 2 * 4 + 2 * r + c % 2];");
-    scalars.bind(block.getArgument(0), "score");
-    for (size_t axis = 0; axis < keyBox.size(); ++axis) {
-      std::string name = formatv("k{0}", axis).str();
-      out.line("const int " + name + " = " +
-               boxCoordinate(formatv("at[{0}]", axis).str(), "c / 2 * 8", "low", keyBox, axis) +
-               ";");
-      scalars.bind(block.getArgument(1 + queryBox.size() + axis), name, -ScalarPrinter::limit - 256,
-                   ScalarPrinter::limit + 256);
-    }
-    for (Operation &op : block.without_terminator())
-      if (!perRow.contains(&op) && failed(scalars.print(op)))
-        return failure();
-    out.line("score = " + scalars.use(block.getTerminator()->getOperand(0)) + ";");
-    out.close();
-    out.close();
-    out.close();
-  }
-  out.close("};");
-  return success();
-}
-
-LogicalResult KernelPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars) {
+LogicalResult AttendPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars) {
   ArrayRef<int64_t> queryBox = attend.getQueryBox();
   auto rowCoordinates = [&] {
     SmallVector<std::string> at;
@@ -360,7 +300,7 @@ LogicalResult KernelPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars
   return success();
 }
 
-LogicalResult KernelPrinter::writeConsumer(CodeWriter &out) {
+LogicalResult AttendPrinter::writeConsumer(CodeWriter &out) {
   ScalarPrinter scalars(out, sources());
   bindGrid(scalars);
   SmallVector<Value> roots{attend.getBatch(), attend.getHead()};
@@ -380,7 +320,7 @@ LogicalResult KernelPrinter::writeConsumer(CodeWriter &out) {
 }
 
 /// Everything before the kernel itself.
-void KernelPrinter::writePreamble(CodeWriter &out, StringRef item) {
+void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
   auto query = cast<RankedTensorType>(attend.getQuery().getType());
   bool bf16 = query.getElementType().isBF16();
   out.line(formatv("// {0}: generated by Lacuna for sm_90a.", kernel.getSymName()));
@@ -404,34 +344,29 @@ void KernelPrinter::writePreamble(CodeWriter &out, StringRef item) {
       formatv("static constexpr bool pingPong = {0};", attend.getPingPong() ? "true" : "false"));
   out.close("};");
   out.blank();
-  out.open("struct Arguments {");
-  for (auto &[name, field] : fields) {
-    StringRef type = field.kind == ArgumentField::Kind::Pointer       ? "void *"
-                     : field.kind == ArgumentField::Kind::WorkCounter ? "int *"
-                     : field.kind == ArgumentField::Kind::Float       ? "double "
-                                                                      : "i64 ";
-    out.line(type + name + ";");
-  }
-  out.close("};");
-  out.blank();
-  out.append(item);
+  writeArguments(out);
+  out.append(functions);
   out.blank();
 }
 
-FailureOr<KernelCode> KernelPrinter::print() {
+FailureOr<KernelCode> AttendPrinter::print() {
   if (failed(findAttend()) || failed(buildPlan()) || failed(buildMaps()))
     return failure();
 
+  code.manifest.threads = 128 * (*attend.getConsumers() + 1);
+  code.manifest.blocksPerMultiprocessor = 1;
   // Bodies first: they say which fields the argument struct needs.
-  CodeWriter item, producer(/*depth=*/4), consumer(/*depth=*/3);
-  writeItem(item);
+  CodeWriter functions, producer(/*depth=*/4), consumer(/*depth=*/3);
+  writeItem(functions);
+  functions.blank();
   std::string counter = field("counter", {ArgumentField::Kind::WorkCounter, 0});
-  if (failed(writeProducer(producer)) || failed(writeConsumer(consumer)))
+  if (failed(writeWalk(functions)) || failed(writeProducer(producer)) ||
+      failed(writeConsumer(consumer)))
     return failure();
   addLimits();
 
   CodeWriter out;
-  writePreamble(out, item.str());
+  writePreamble(out, functions.str());
   SmallVector<std::string> parameters;
   for (const std::string &name : mapNames)
     parameters.push_back("const __grid_constant__ TensorMap " + name);
@@ -476,5 +411,5 @@ FailureOr<KernelCode> KernelPrinter::print() {
 }
 
 FailureOr<KernelCode> lacuna::printCuda(tile::KernelOp kernel) {
-  return KernelPrinter(kernel).print();
+  return AttendPrinter(kernel).print();
 }

@@ -33,7 +33,7 @@ static SmallVector<int64_t> trailingBox(ArrayRef<int64_t> box, int64_t rows) {
   return result;
 }
 
-LogicalResult KernelPrinter::findAttend() {
+LogicalResult AttendPrinter::findAttend() {
   for (Operation &op : kernel.getBody().front())
     if (auto found = dyn_cast<hopper::AttendOp>(op)) {
       if (attend)
@@ -66,8 +66,6 @@ LogicalResult KernelPrinter::buildPlan() {
   KernelManifest &manifest = code.manifest;
   manifest.symbol = kernel.getSymName().str();
   manifest.inputs = kernel.getInputs();
-  manifest.threads = 128 * (*attend.getConsumers() + 1);
-  manifest.blocksPerMultiprocessor = 1;
   Block &plan = kernel.getPlan().front();
   auto hostValue = [&](Value value, Operation *at) -> FailureOr<unsigned> {
     if (std::optional<unsigned> result = host.value(value))
@@ -112,7 +110,7 @@ LogicalResult KernelPrinter::buildPlan() {
 
 /// Adds the map of `tensor` seen as (channels, grid axes from the innermost, head, batch); with
 /// three grid axes head and batch are one axis.
-LogicalResult KernelPrinter::addMap(StringRef name, Value tensor, ValueRange sizes,
+LogicalResult AttendPrinter::addMap(StringRef name, Value tensor, ValueRange sizes,
                                     ArrayRef<int64_t> box) {
   using HostOp = HostInstruction::Op;
   KernelManifest &manifest = code.manifest;
@@ -165,7 +163,7 @@ LogicalResult KernelPrinter::addMap(StringRef name, Value tensor, ValueRange siz
   return success();
 }
 
-LogicalResult KernelPrinter::buildMaps() {
+LogicalResult AttendPrinter::buildMaps() {
   SmallVector<int64_t> storeBox = trailingBox(attend.getQueryBox(), 16);
   return failure(
       failed(addMap("query", attend.getQuery(), attend.getSizes(), attend.getQueryBox())) ||
@@ -175,7 +173,7 @@ LogicalResult KernelPrinter::buildMaps() {
 }
 
 /// What the printed index arithmetic relies on.
-void KernelPrinter::addLimits() {
+void AttendPrinter::addLimits() {
   using HostOp = HostInstruction::Op;
   auto require = [&](unsigned value, int64_t limit, StringRef what) {
     code.manifest.requirements.push_back(

@@ -15,40 +15,60 @@ inline unsigned inputOf(mlir::Value value) {
   return mlir::cast<mlir::BlockArgument>(value).getArgNumber();
 }
 
-/// Prints one kernel. The manifest's part is in KernelManifest.cpp, the text's in CudaPrinter.cpp.
-class KernelPrinter {
-public:
-  explicit KernelPrinter(tile::KernelOp kernel) : kernel(kernel), host(code.manifest.host) {}
-  mlir::FailureOr<KernelCode> print();
+/// One coordinate of an element of a box that starts at `origin`. The element's number is `high`,
+/// or `high + low` with `high` a multiple of 8 and `low` less than 8 (the innermost extent is then
+/// a multiple of 8 as well, so that `low` never carries).
+std::string boxCoordinate(llvm::StringRef origin, llvm::StringRef high, llvm::StringRef low,
+                          llvm::ArrayRef<int64_t> box, size_t axis);
 
-private:
-  mlir::LogicalResult findAttend();
+/// What all kernels share: the plan as a host program, the argument struct, and where scalar code
+/// gets its values from.
+class KernelPrinter {
+protected:
+  explicit KernelPrinter(tile::KernelOp kernel) : kernel(kernel), host(code.manifest.host) {}
+
+  /// Requirements, grid and outputs of the manifest.
   mlir::LogicalResult buildPlan();
-  mlir::LogicalResult buildMaps();
-  mlir::LogicalResult addMap(mlir::StringRef name, mlir::Value tensor, mlir::ValueRange sizes,
-                             mlir::ArrayRef<int64_t> box);
+  /// Declares a field of the argument struct; returns the expression that reads it.
   std::string field(mlir::StringRef name, ArgumentField field);
   std::string hostField(mlir::StringRef name, unsigned value) {
     return field(name, {ArgumentField::Kind::Integer, value});
   }
+  void writeArguments(CodeWriter &out);
   ScalarSources sources();
   std::string readElement(unsigned input, mlir::ArrayRef<std::string> indices);
+
+  tile::KernelOp kernel;
+  KernelCode code;
+  HostProgramBuilder host;
+  mlir::SmallVector<std::pair<std::string, ArgumentField>> fields;
+};
+
+/// Prints an attention kernel. The manifest's part is in KernelManifest.cpp, element functions are
+/// in ElementPrinter.cpp, the rest of the text in CudaPrinter.cpp.
+class AttendPrinter : KernelPrinter {
+public:
+  explicit AttendPrinter(tile::KernelOp kernel) : KernelPrinter(kernel) {}
+  mlir::FailureOr<KernelCode> print();
+
+private:
+  mlir::LogicalResult findAttend();
+  mlir::LogicalResult buildMaps();
+  mlir::LogicalResult addMap(mlir::StringRef name, mlir::Value tensor, mlir::ValueRange sizes,
+                             mlir::ArrayRef<int64_t> box);
   void bindGrid(ScalarPrinter &printer);
 
   void addLimits();
-  void writePreamble(CodeWriter &out, mlir::StringRef item);
+  void writePreamble(CodeWriter &out, mlir::StringRef functions);
   void writeItem(CodeWriter &out);
+  mlir::LogicalResult writeWalk(CodeWriter &out);
   mlir::LogicalResult writeProducer(CodeWriter &out);
   mlir::LogicalResult writeConsumer(CodeWriter &out);
   mlir::LogicalResult writeElements(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writeFinish(CodeWriter &out, ScalarPrinter &scalars);
 
-  tile::KernelOp kernel;
   hopper::AttendOp attend;
   hopper::TileOp firstTile;
-  KernelCode code;
-  HostProgramBuilder host;
-  mlir::SmallVector<std::pair<std::string, ArgumentField>> fields;
   mlir::SmallVector<std::string> mapNames;
 };
 

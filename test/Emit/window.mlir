@@ -6,10 +6,16 @@
 // CHECK:         static constexpr int rows = 128, keys = 128, headDim = 128, valueDim = 128;
 // CHECK:       struct Arguments {
 // CHECK:         i64 input3;
+// CHECK:       template <class Visit>
+// CHECK-NEXT:  __device__ __forceinline__ void walk(const Arguments &args, const Item &item, Visit &&visit) {
+// CHECK:         visit(/*kind=*/0, {{.*}}, 0, 0);
+// CHECK:         visit(/*kind=*/1, {{.*}}, 0, 0);
 // CHECK:       __launch_bounds__(384, 1)
 // CHECK-NEXT:  window_attend_0(const __grid_constant__ TensorMap queryMap,
-// CHECK:         producer.tile(/*kind=*/0, {{.*}}, 0, 0, copyKeys, copyValues);
-// CHECK:         producer.tile(/*kind=*/1, {{.*}}, 0, 0, copyKeys, copyValues);
+// CHECK:         walk(args, item, [&](int kind, int a0, int a1, int a2) {
+// CHECK-NEXT:      producer.tile(kind, a0, a1, a2, copyKeys, copyValues);
+// CHECK-NEXT:    });
+// CHECK-NEXT:    producer.end(copyValues);
 // CHECK:         if (kind == 1) {
 // CHECK:           score = {{.*}};
 // CHECK-NOT:     if (kind == 0)
