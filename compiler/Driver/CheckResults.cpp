@@ -65,9 +65,10 @@ CheckReport checkResults(const ReferenceProgram &program, ArrayRef<Tensor> resul
     const ReferenceProgram::Step &step = program.getSteps()[result.step];
     const std::vector<int64_t> &shape = step.shape;
     if (!exact.contains(result.step)) {
-      reference::RowSample sample =
-          reference::chooseRows(shape[0], shape[1], shape[2], options.tileRows, step.costPerRow,
-                                options.budget, options.seed);
+      double budget =
+          options.rows > 0 ? static_cast<double>(options.rows) * step.costPerRow : options.budget;
+      reference::RowSample sample = reference::chooseRows(
+          shape[0], shape[1], shape[2], options.tileRows, step.costPerRow, budget, options.seed);
       report.checkedRows += static_cast<int64_t>(sample.rows.size());
       report.allRows += shape[0] * shape[1] * shape[2];
       auto rows = program.evaluate(result.step, sample.rows, options.threads);

@@ -11,6 +11,8 @@ struct CheckOptions {
   uint64_t seed = 0;
   /// Multiply-adds that the oracle may spend on one step before it takes a sample of its rows.
   double budget = 2e9;
+  /// Instead of a budget, how many rows of each step to sample; 0: the budget decides.
+  int64_t rows = 0;
   /// Query rows of a tile; rows at its borders are always in a sample.
   int64_t tileRows = 64;
   /// 0: one per core.

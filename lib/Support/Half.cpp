@@ -17,6 +17,27 @@ struct Format {
 };
 constexpr Format f16Format{5, 10}, bf16Format{8, 7};
 
+/// Rounds the bits of the f64. A carry adds up into the exponent by itself, and at the top of the
+/// range gives infinity.
+uint16_t encodeNormal(double magnitude, Format format) {
+  constexpr int fractionBits = 52, bias = 1023;
+  auto bits = std::bit_cast<uint64_t>(magnitude);
+  int dropped = fractionBits - format.fractionBits;
+  uint64_t isOdd = (bits >> dropped) & 1;
+  uint64_t rounded = (bits + ((uint64_t{1} << (dropped - 1)) - 1) + isOdd) >> dropped;
+  auto rebias = static_cast<uint64_t>(bias - format.bias()) << format.fractionBits;
+  return static_cast<uint16_t>(rounded - rebias);
+}
+
+/// Counts in units of the smallest subnormal.
+uint16_t encodeSubnormal(double magnitude, Format format) {
+  double scaled = std::ldexp(magnitude, format.fractionBits - (1 - format.bias()));
+  double whole = std::floor(scaled);
+  double rest = scaled - whole;
+  auto count = static_cast<uint16_t>(whole);
+  return count + static_cast<uint16_t>(rest > 0.5 || (rest == 0.5 && (count & 1)));
+}
+
 uint16_t encode(double value, Format format) {
   auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
   if (std::isnan(value)) // The quiet bit keeps the fraction from becoming that of an infinity.
@@ -26,25 +47,11 @@ uint16_t encode(double value, Format format) {
     return sign;
   if (std::isinf(magnitude))
     return sign | format.infinity();
-  int exponent = std::ilogb(magnitude);
-  int smallest = 1 - format.bias();
-  if (exponent > format.bias() + 1)
+  int exponent = static_cast<int>(std::bit_cast<uint64_t>(magnitude) >> 52) - 1023;
+  if (exponent > format.bias())
     return sign | format.infinity();
-  // Count in units of the last place; below the normal range the unit stays that of the subnormals.
-  int unit = (exponent < smallest ? smallest : exponent) - format.fractionBits;
-  double scaled = std::ldexp(magnitude, -unit);
-  double whole = std::floor(scaled);
-  double rest = scaled - whole;
-  auto count = static_cast<int64_t>(whole);
-  if (rest > 0.5 || (rest == 0.5 && (count & 1)))
-    ++count;
-  // A normal number's count includes the hidden bit, so a carry into the exponent adds up by
-  // itself.
-  int64_t biased = exponent < smallest ? 0 : exponent - smallest;
-  int64_t bits = (biased << format.fractionBits) + count;
-  if (bits > format.infinity())
-    bits = format.infinity();
-  return sign | static_cast<uint16_t>(bits);
+  return sign | (exponent < 1 - format.bias() ? encodeSubnormal(magnitude, format)
+                                              : encodeNormal(magnitude, format));
 }
 
 } // namespace

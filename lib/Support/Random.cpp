@@ -1,6 +1,7 @@
 //===- Random.cpp - the same numbers on every machine ----------------------===//
 #include "lib/Support/Random.h"
 
+#include "lib/Support/Half.h"
 #include "lib/Support/Walk.h"
 
 namespace lacuna {
@@ -49,14 +50,30 @@ int64_t Random::below(int64_t bound) {
 double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
 double Random::normal() {
-  int64_t sum = 0;
-  for (int word = 0; word < 3; ++word)
-    for (uint64_t bits = next(), part = 0; part < 4; ++part, bits >>= 16)
-      sum += static_cast<int64_t>(bits & 0xFFFF);
+  // Four 16-bit numbers a word, added as two sums of 32 bits.
+  constexpr uint64_t even = 0x0000FFFF0000FFFF;
+  uint64_t sums = 0;
+  for (int word = 0; word < 3; ++word) {
+    uint64_t bits = next();
+    sums += (bits & even) + ((bits >> 16) & even);
+  }
+  auto sum = static_cast<int64_t>((sums & 0xFFFFFFFF) + (sums >> 32));
   return static_cast<double>(2 * sum - 12 * 0xFFFF) * 0x1p-17;
 }
 
+/// `convert` gives the stored form of a number.
+template <typename Convert>
+static void fillContiguous(const Tensor &tensor, Random &random, Convert convert) {
+  auto *data = static_cast<decltype(convert(0.0)) *>(tensor.data);
+  for (int64_t element = 0, count = tensor.elements(); element < count; ++element)
+    data[element] = convert(random.normal());
+}
+
 void fillNormal(Tensor &tensor, Random &random) {
+  if (tensor.isContiguous() && tensor.type == ElementType::BF16)
+    return fillContiguous(tensor, random, toBF16);
+  if (tensor.isContiguous() && tensor.type == ElementType::F16)
+    return fillContiguous(tensor, random, toF16);
   forEachIndex(tensor.shape,
                [&](const std::vector<int64_t> &index) { tensor.set(index, random.normal()); });
 }

@@ -1,145 +1,277 @@
 """Times Lacuna beside cuDNN and FlexAttention on one GPU, in one run.
 
-    python3 compare.py LACUNA [CASE ...]
+    python3 compare.py LACUNA [WORD ...] [--json FILE] [--rounds 2] [--deadline 420] [--no-peers] [--compile-only]
 
-Every case first checks Lacuna against the oracle at a small size (`lacuna run --check`), then times the full size with
-`lacuna bench` (median, cache overwritten before each run, random normal inputs) and the peers with CUDA events over the same
-shapes. TFLOP/s count live pairs only: 2 (d + dv) per pair.
+A word chooses the cases whose name has it. First, all at once: every peer compiles in a process of its own, and Lacuna is
+checked against the oracle, all rows at a small size and a sample of rows at the size that is timed. Then, one at a time and in
+turns (Lacuna, peer, Lacuna, peer; the chip is power limited, so what counts are ratios of neighbours): `lacuna bench` and the
+peer, both the median of 20 runs on random normal numbers, after 0.2 s of warming, with the cache overwritten before each.
+TFLOP/s count live pairs only: 2 (d + dv) operations per pair. A FlexAttention mask must have as many live pairs as the spec.
+
+--compile-only needs no GPU: it compiles each kernel, refuses spills, and compares masks and specs at small sizes.
 """
+import argparse
 import json
-import math
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
+import threading
+import time
 
-WARM, RUNS = 5, 20
+import process
+import speed_cases
 
-HEAD = """func.func @f(%q: tensor<?x{h}x?x{d}xbf16>, %k: tensor<?x{hk}x?x{d}xbf16>,
-                 %v: tensor<?x{hk}x?x{d}xbf16>{extra}) -> tensor<?x{h}x?x{d}xbf16> {{
-{body}
-  %o = attn.attend %q, %k, %v over %set{type}
-      : tensor<?x{h}x?x{d}xbf16>, tensor<?x{hk}x?x{d}xbf16>, tensor<?x{hk}x?x{d}xbf16>
-      -> tensor<?x{h}x?x{d}xbf16>
-  return %o : tensor<?x{h}x?x{d}xbf16>
-}}
-"""
+HERE = os.path.dirname(os.path.abspath(__file__))
+PREPARE_SECONDS, BENCH_SECONDS, PEER_SECONDS, CHECK_SECONDS = 180, 60, 30, 120
+SAMPLED_ROWS = 192
+MATRIX_FLOPS = 2 * 8192 ** 3
 
 
-class Case:
-    def __init__(self, name, body, b=1, h=16, hk=None, n=8192, d=128, extra="", type="", full="", small="n=700,b=2",
-                 peer=None):
-        self.name, self.b, self.h, self.hk, self.n, self.d = name, b, h, hk or h, n, d
-        self.spec = HEAD.format(h=h, hk=self.hk, d=d, body=body, extra=extra, type=type)
-        self.full = f"b={b}," + (full or f"n={n}")
-        self.small, self.peer = small, peer
+class Clock(threading.Thread):
+    """Samples the clock of the multiprocessors; `lowest` is what they fall to under load."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.samples = []
+        try:
+            import pynvml
+            pynvml.nvmlInit()
+            device = pynvml.nvmlDeviceGetHandleByIndex(0)
+            self.read = lambda: pynvml.nvmlDeviceGetClockInfo(device, pynvml.NVML_CLOCK_SM)
+            self.start()
+        except Exception:
+            self.read = None
+
+    def run(self):
+        while True:
+            self.samples.append((time.monotonic(), self.read()))
+            time.sleep(0.01)
+
+    def lowest(self, since):
+        """In MHz; idle clocks do not count."""
+        return min((clock for when, clock in list(self.samples) if when >= since and clock > 1000), default=None)
 
 
-WINDOW = "  %set = sparsity.window left(%left) right(0)"
-CASES = [
-    Case("dense D128 8K", "  %set = sparsity.all", b=2, peer="cudnn"),
-    Case("causal D128 8K", "  %set = sparsity.causal", b=2, peer="cudnn-causal"),
-    Case("causal D128 32K", "  %set = sparsity.causal", n=32768, peer="cudnn-causal"),
-    Case("dense D64 8K", "  %set = sparsity.all", b=2, d=64, peer="cudnn"),
-    Case("causal D64 8K", "  %set = sparsity.causal", b=2, d=64, peer="cudnn-causal"),
-    Case("dense D256 8K", "  %set = sparsity.all", b=2, d=256, peer="cudnn"),
-    Case("causal D256 8K", "  %set = sparsity.causal", b=2, d=256, peer="cudnn-causal"),
-    Case("window 1024 32K", WINDOW, n=32768, extra=", %left: index", full="n=32768,left=1023", small="n=700,b=2,left=99",
-         peer="flex-window-1023"),
-    Case("window 4096 32K", WINDOW, n=32768, extra=", %left: index", full="n=32768,left=4095", small="n=700,b=2,left=99",
-         peer="flex-window-4095"),
-    Case("GQA 32:8 causal 32K", "  %set = sparsity.causal", h=32, hk=8, n=32768),
-    Case("3-D radius (2,5,8)", "  %g = sparsity.grid [16, 32, 64]\n  %set = sparsity.radius [2, 5, 8] in %g : !sparsity.domain<3>", n=32768,
-         type=" : !sparsity.set<3>", full="n=32768", small="b=1,n=32768", peer="flex-radius"),
-]
+class Comparison:
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        self.end = time.monotonic() + options.deadline
+        self.cases = speed_cases.chosen(options.words)
+        self.results = {case.name: {"case": case.name, "lacuna": [], "peer": {}} for case in self.cases}
+        self.servers, self.clock = {}, Clock()
+
+    def left(self):
+        return self.end - time.monotonic()
+
+    def write(self, case, kind, parameters=None):
+        path = os.path.join(self.folder, f"{speed_cases.CASES.index(case)}-{kind}.mlir")
+        with open(path, "w") as spec:
+            spec.write(case.spec(parameters))
+        return path
+
+    # What is done all at once.
+
+    def start_peers(self):
+        lock, log = os.path.join(self.folder, "lock"), open(os.path.join(self.folder, "peers.log"), "w")
+        for name in ["matrix product"] + [case.name for case in self.cases]:
+            self.servers[name] = process.Server([sys.executable, os.path.join(HERE, "peer.py"), name, lock], log)
+
+    def check(self, case):
+        """Empty when the oracle agrees."""
+        small = case.small_parameters
+        runs = [(self.write(case, "small", small), case.values(small), "--check"),
+                (self.write(case, "full"), case.values(), f"--check-rows={SAMPLED_ROWS}")]
+        for spec, values, how in runs:
+            command = [self.options.lacuna, "run", spec, "--set", values, "--target=cuda", "--threads=4", how]
+            outcome = process.run(command, min(CHECK_SECONDS, self.left()))
+            if outcome.code:
+                return f"{how} --set {values[:60]}: {process.explanation(outcome)}"
+        return ""
+
+    def prepare(self):
+        begin = time.monotonic()
+        if not self.options.no_peers:
+            self.start_peers()
+        if not self.options.no_check:
+            for case, problem in process.in_parallel(self.check, self.cases, 4):
+                self.results[case.name]["check"] = problem or "ok"
+        for name, server in list(self.servers.items()):
+            answer = server.answer(min(PREPARE_SECONDS - (time.monotonic() - begin), self.left()))
+            if "error" in answer:
+                self.results.setdefault(name, {})["peer_error"] = answer["error"]
+                self.servers.pop(name).stop()
+            else:
+                self.results.setdefault(name, {})["notes"] = answer
+        print(f"prepared in {time.monotonic() - begin:.0f} s", flush=True)
+
+    # What is done one at a time.
+
+    def bench(self, case):
+        result, since = self.results[case.name], time.monotonic()
+        spec, values = self.write(case, "full"), case.values()
+        outcome = process.run([self.options.lacuna, "bench", spec, "--set", values, "--target=cuda", "--json"],
+                              min(BENCH_SECONDS, self.left()))
+        if outcome.code:
+            result["error"] = process.explanation(outcome)
+            return
+        report = json.loads(outcome.out)
+        result["lacuna"].append(report["median_seconds"])
+        result.update(flops=report["flops"], live_pairs=report["live_pairs"], compile_seconds=report["compile_seconds"])
+        result.setdefault("clocks", []).append(self.clock.lowest(since))
+
+    def time_peer(self, name):
+        result, server = self.results.setdefault(name, {}), self.servers.get(name)
+        if server is None or self.left() < 5:
+            return
+        answer = server.ask("time", min(PEER_SECONDS, self.left()))
+        if "error" in answer:
+            result["peer_error"] = answer["error"]
+            self.servers.pop(name).stop()
+            return
+        for candidate, seconds in answer.items():
+            result.setdefault("peer", {}).setdefault(candidate, []).append(seconds)
+
+    def measure(self):
+        self.time_peer("matrix product")
+        for case in self.cases:
+            if self.left() < 10:
+                self.results[case.name]["error"] = "not run: the deadline came first"
+            for _ in range(self.options.rounds):
+                if "error" not in self.results[case.name]:
+                    self.bench(case)
+                    self.time_peer(case.name)
+            self.summarize(case)
+        self.time_peer("matrix product")
+
+    # What is printed.
+
+    def matrix_rate(self):
+        times = self.results.get("matrix product", {}).get("peer", {}).get("cuBLAS", [])
+        return MATRIX_FLOPS / statistics.median(times) if times else None
+
+    def summarize(self, case):
+        result = self.results[case.name]
+        columns = [f"{case.name:30}", "ok" if result.get("check") == "ok" else "FAIL" if "check" in result else "-"]
+        problems = [result[key] for key in ("error", "peer_error") if key in result]
+        if result.get("check", "ok") != "ok":
+            problems.append(result["check"])
+        expected = result.get("notes", {}).get("pairs")
+        if expected is not None and result.get("live_pairs", expected) != expected:
+            problems.append(f"the mask of the peer has {expected} live pairs, the spec {result['live_pairs']}")
+        if result["lacuna"]:
+            seconds = statistics.median(result["lacuna"])
+            result["tflops"] = result["flops"] / seconds / 1e12
+            columns += [f"{result['tflops']:6.0f}", f"{100 * result['tflops'] * 1e12 / self.matrix_rate():4.0f}%"
+                        if self.matrix_rate() else "    -"]
+            if result["peer"]:
+                best = min(result["peer"], key=lambda name: statistics.median(result["peer"][name]))
+                result["peer_name"], peer = best, statistics.median(result["peer"][best])
+                result["peer_tflops"], result["ratio"] = result["flops"] / peer / 1e12, peer / seconds
+                columns += [f"{result['peer_tflops']:6.0f}", f"{result['ratio']:5.2f}x", f"{best:22}"]
+            else:
+                columns += ["     -", "     -", " " * 22]
+            columns += [f"{case.floor:7}", self.verdict(case, result)]
+        print("  ".join(columns), flush=True)
+        for problem in problems:
+            print("    " + problem, flush=True)
+        result["failed"] = bool(problems) or not result["lacuna"]
+
+    def verdict(self, case, result):
+        """Whether the floor is reached, or how close a group of heads comes to equal heads."""
+        if case.beside:
+            other = self.results[case.beside].get("tflops")
+            result["of_equal_heads"] = other and result["tflops"] / other
+            return f"{100 * result['tflops'] / other:.0f}% of equal heads" if other else ""
+        if not case.floor:
+            return ""
+        floor = float(case.floor.split()[0].rstrip("x"))
+        reached = result["tflops"] if case.floor.endswith("TF") else result.get("ratio")
+        return "" if reached is None else "reached" if reached >= floor else "below"
+
+    def run(self):
+        self.prepare()
+        print(f"{'case':30}  ok  {'TF/s':>6}  {'of':>5}  {'peer':>6}  {'ratio':>6}  {'which':22}  {'floor':7}")
+        self.measure()
+        rates = [MATRIX_FLOPS / seconds / 1e12
+                 for seconds in self.results.get("matrix product", {}).get("peer", {}).get("cuBLAS", [])]
+        print("'of' is the share of an 8192-cubed matrix product of cuBLAS, before and after: "
+              + ", ".join(f"{rate:.0f}" for rate in rates) + " TFLOP/s")
+        for server in self.servers.values():
+            server.stop()
+        return 1 if any(self.results[case.name]["failed"] for case in self.cases) else 0
 
 
-def run(command):
-    result = subprocess.run(command, capture_output=True, text=True)
-    return result.returncode, result.stdout, result.stderr
+def machine():
+    """Versions of what took part."""
+    ask = lambda *command: process.run(list(command), 10).out.strip()
+    return {"gpu": ask("nvidia-smi", "--query-gpu=name,driver_version,power.limit", "--format=csv,noheader"),
+            "commit": ask("git", "-C", HERE, "rev-parse", "--short", "HEAD"),
+            "date": time.strftime("%Y-%m-%d %H:%M", time.gmtime())}
 
 
-def lacuna(program, case):
-    with tempfile.NamedTemporaryFile("w", suffix=".mlir", delete=False) as spec:
-        spec.write(case.spec)
-    try:
-        code, out, err = run([program, "run", spec.name, "--set", case.small, "--target=cuda", "--check"])
-        checked = "ok" if code == 0 else "FAILED: " + (err.strip() or out.strip())[:600]
-        code, out, err = run([program, "bench", spec.name, "--set", case.full, "--target=cuda", "--json"])
-        if code:
-            return checked, None, err.strip()[-300:]
-        report = json.loads(out)
-        return checked, report["median_seconds"], report["flops"]
-    finally:
-        os.unlink(spec.name)
+def count_mask(case, parameters):
+    """Live pairs of a head, by Python."""
+    mask, n = case.mask(parameters, list), parameters["n"]
+    return sum(bool(mask(0, 0, i, j)) for i in range(n) for j in range(n))
 
 
-def peer_time(case):
-    """Seconds of the peer, or none when it cannot be had."""
-    import torch
-    import torch.nn.functional as functional
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-    make = lambda heads: torch.randn(case.b, heads, case.n, case.d, device="cuda", dtype=torch.bfloat16)
-    q, k, v = make(case.h), make(case.hk), make(case.hk)
-    if case.peer.startswith("cudnn"):
-        causal = case.peer.endswith("causal")
+def compile_case(lacuna, case, folder):
+    """Empty when the kernels of both sizes come out clean and the peer's mask has the pairs of the spec."""
+    for kind, parameters in (("small", case.small_parameters), ("full", None)):
+        path = os.path.join(folder, f"{speed_cases.CASES.index(case)}-{kind}.mlir")
+        with open(path, "w") as spec:
+            spec.write(case.spec(parameters))
+        outcome = process.run([lacuna, "compile", path, "--emit=sass-report"], 60)
+        if outcome.code:
+            return process.explanation(outcome)
+        for kernel in json.loads(outcome.out)["kernels"]:
+            if kernel["spill_bytes"] or kernel["wgmma_serialized"] or kernel["setmaxnreg_ignored"]:
+                return f"{kernel['name']}: {kernel['spill_bytes']} bytes spilled, serialized {kernel['wgmma_serialized']}"
+    if not case.mask:
+        return ""
+    parameters = case.small_parameters
+    path = os.path.join(folder, f"{speed_cases.CASES.index(case)}-small.mlir")
+    outcome = process.run([lacuna, "explain", path, "--set", case.values(parameters), "--json"], 60)
+    if outcome.code:
+        return process.explanation(outcome)
+    counted = json.loads(outcome.out)["attends"][0]["total_live_pairs"]
+    expected = case.h * parameters["b"] * count_mask(case, parameters)
+    return "" if counted == expected else f"the mask has {expected} live pairs, the spec {counted}"
 
-        def work():
-            with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
-                return functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
-    else:
-        from torch.nn.attention.flex_attention import create_block_mask, flex_attention
-        if case.peer == "flex-radius":
-            def mask(b, h, i, j):
-                t, y, x = (i // 2048 - j // 2048).abs(), (i // 64 % 32 - j // 64 % 32).abs(), (i % 64 - j % 64).abs()
-                return (t <= 2) & (y <= 5) & (x <= 8)
-        else:
-            left = int(case.peer.split("-")[-1])
 
-            def mask(b, h, i, j):
-                return (j <= i) & (i - j <= left)
-        blocks = create_block_mask(mask, None, None, case.n, case.n, device="cuda")
-        compiled = torch.compile(flex_attention)
-
-        def work():
-            return compiled(q, k, v, block_mask=blocks)
-    flush = torch.empty(1 << 28, dtype=torch.uint8, device="cuda")
-    for _ in range(WARM):
-        work()
-    times = []
-    for _ in range(RUNS):
-        flush.zero_()
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        start.record()
-        work()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(start.elapsed_time(end) / 1e3)
-    return statistics.median(times)
+def compile_only(options, folder):
+    failures = 0
+    cases = speed_cases.chosen(options.words)
+    work = lambda case: compile_case(options.lacuna, case, folder)
+    for case, problem in process.in_parallel(work, cases, os.cpu_count()):
+        failures += bool(problem)
+        print(f"{case.name:30}  {problem or 'ok'}", flush=True)
+    print(f"{len(cases) - failures} passed, {failures} failed")
+    return 1 if failures else 0
 
 
 def main():
-    program, chosen = sys.argv[1], sys.argv[2:]
-    failures = 0
-    print(f"{'case':24} {'check':6} {'lacuna':>10} {'peer':>10} {'ratio':>6}")
-    for case in CASES:
-        if chosen and not any(word in case.name for word in chosen):
-            continue
-        checked, seconds, flops = lacuna(program, case)
-        failures += checked != "ok" or seconds is None
-        row = f"{case.name:24} {checked[:6]:6} "
-        if seconds is None:
-            print(row + str(flops), flush=True)
-            continue
-        row += f"{flops / seconds / 1e12:7.0f} TF "
-        if case.peer:
-            peer = peer_time(case)
-            row += f"{flops / peer / 1e12:7.0f} TF {peer / seconds:6.2f}"
-        print(row, flush=True)
-        if checked != "ok":
-            print("  " + checked, flush=True)
-    return 1 if failures else 0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("lacuna")
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--deadline", type=float, default=420, help="seconds after which no further case starts")
+    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--no-check", action="store_true")
+    parser.add_argument("--compile-only", action="store_true")
+    options = parser.parse_intermixed_args()
+    with tempfile.TemporaryDirectory() as folder:
+        if options.compile_only:
+            return compile_only(options, folder)
+        comparison = Comparison(options, folder)
+        try:
+            return comparison.run()
+        finally:
+            if options.json:
+                with open(options.json, "w") as out:
+                    json.dump({"machine": machine(), "command": sys.argv, "results": comparison.results}, out, indent=1)
 
 
 if __name__ == "__main__":

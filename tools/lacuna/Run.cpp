@@ -26,7 +26,7 @@ namespace {
 struct RunRequest {
   BindOptions binding;
   SpecToTileOptions tiles;
-  int64_t threads = 0, repeats = 1;
+  int64_t threads = 0, repeats = 1, checkRows = 0;
   bool onGpu = false;
 };
 
@@ -133,6 +133,7 @@ int Runner::check() {
     return UserMistake;
   CheckOptions options;
   options.seed = request.binding.seed;
+  options.rows = request.checkRows;
   options.threads = static_cast<unsigned>(request.threads);
   std::vector<Tensor> views;
   for (const OwnedTensor &output : outputs)
@@ -178,7 +179,7 @@ int Runner::run() {
   if (arguments.has("--outputs"))
     if (int code = writeOutputs())
       return code;
-  if (arguments.has("--check"))
+  if (arguments.has("--check") || request.checkRows > 0)
     if (int code = check())
       return code;
   llvm::outs() << (arguments.has("--json") ? report.json() : report.text());
@@ -203,6 +204,8 @@ static int runRun(const Arguments &arguments) {
     return code;
   if (int code = readCount(arguments, "--repeat", 1, request.repeats))
     return code;
+  if (int code = readCount(arguments, "--check-rows", 1, request.checkRows))
+    return code;
   return Runner(arguments, request).run();
 }
 
@@ -211,6 +214,9 @@ static const Option options[] = {
      "sizes (n, nq, nk, b, ...), scalars (left=255), shapes (q=1x8x4096x64) and\n"
      "elements (offsets=0:100:4096); may be repeated"},
     {"--check", "", "compare with the oracle, exit 1 when a value is beyond tolerance"},
+    {"--check-rows", "N",
+     "check about N rows of each attend, not more: the first, last and tile-border rows\n"
+     "of every head, then others"},
     {"--target", "TARGET", "where to run: cpu (default), or cuda, an H100 or H200"},
     {"--inputs", "DIR", "take argument %q from DIR/q.npy, and so on"},
     {"--outputs", "DIR", "write each result to DIR/<name>.npy"},
