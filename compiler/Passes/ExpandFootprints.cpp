@@ -23,15 +23,46 @@ using tile::TileClass;
 /// Boxes beyond this share one copy of the loop's body.
 static constexpr size_t maxCopies = 2;
 
+/// Whether loops over single keys may take steps of whole boxes: the ranges of the axes do not
+/// depend on each other and say everything.
+static bool isProduct(const TileBox &box, unsigned queryRank) {
+  if (!box.conditions.empty() || !box.anyOf.empty() || !box.noneOf.empty())
+    return false;
+  auto usesKey = [&](AffineExpr expr) {
+    for (unsigned axis = 0; axis < box.ranges.size(); ++axis)
+      if (expr.isFunctionOfDim(queryRank + axis))
+        return true;
+    return false;
+  };
+  return llvm::none_of(box.ranges, [&](const AxisRange &range) {
+    return llvm::any_of(range.lower, usesKey) || llvm::any_of(range.upper, usesKey);
+  });
+}
+
+/// Whether a key box may fit into `full`; false when some extent of `full` is a number that is too
+/// small.
+static bool canBeFull(const TileBox &full, ArrayRef<int64_t> keyBox, unsigned dims,
+                      unsigned symbols) {
+  for (auto [range, tokens] : llvm::zip_equal(full.ranges, keyBox))
+    for (AffineExpr lower : range.lower)
+      for (AffineExpr upper : range.upper)
+        if (auto extent = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(upper - lower, dims, symbols));
+            extent && extent.getValue() < tokens)
+          return false;
+  return true;
+}
+
 namespace {
 
 /// Writes the loops that stand for one `tile.for_each`.
 class LoopWriter {
 public:
+  /// With `unaligned`, `footprint` is one of single keys: loops go over tokens in steps of the key
+  /// box, from the first key that the query tile sees.
   LoopWriter(tile::ForEachOp loop, const Formula &formula, const FormulaSpace &space,
-             const Footprint &footprint)
-      : loop(loop), formula(formula), space(space), footprint(footprint), builder(loop),
-        loc(loop.getLoc()) {}
+             const Footprint &footprint, bool unaligned)
+      : loop(loop), formula(formula), space(space), footprint(footprint), unaligned(unaligned),
+        builder(loop), loc(loop.getLoc()) {}
 
   /// Returns the number of loop nests.
   unsigned run();
@@ -55,17 +86,27 @@ private:
   Value emitConditions(const TileBox &box);
   SmallVector<Value> emitBoxes(ArrayRef<TileBox> boxes);
   using BodyFn = function_ref<SmallVector<Value>(Value, ValueRange)>;
-  SmallVector<Value> emitLoop(Value lower, Value upper, ValueRange carried, BodyFn body);
+  SmallVector<Value> emitLoop(Value lower, Value upper, int64_t step, ValueRange carried,
+                              BodyFn body);
   SmallVector<Value> emitAxis(ArrayRef<TileBox> boxes, unsigned axis, ValueRange carried);
   SmallVector<Value> emitVisit(ArrayRef<TileBox> boxes, ValueRange carried);
   SmallVector<Value> emitBody(ValueRange carried);
   Value emitClassTest();
   Value emitPairTest();
+  Value emitFullTest(const TileBox &full);
+  /// Whether some unaligned tile may be full.
+  bool hasFull() const {
+    return footprint.full.size() == 1 &&
+           canBeFull(footprint.full.front(), loop.getKeyBox(),
+                     loop.getQueryBox().size() + loop.getKeyBox().size(), footprint.symbols.size());
+  }
+  unsigned runUnaligned();
 
   tile::ForEachOp loop;
   const Formula &formula;
   const FormulaSpace &space;
   const Footprint &footprint;
+  bool unaligned;
   OpBuilder builder;
   Location loc;
   PairContext context;
@@ -199,7 +240,8 @@ SmallVector<Value> LoopWriter::emitBody(ValueRange carried) {
   IRMapping map;
   for (auto [axis, box] : llvm::enumerate(loop.getKeyBox())) {
     Value tile = dims[queryRank + axis];
-    Value first = box == 1 ? tile : arith::MulIOp::create(builder, loc, tile, number(box));
+    bool isToken = unaligned || box == 1;
+    Value first = isToken ? tile : arith::MulIOp::create(builder, loc, tile, number(box));
     map.map(loop.getBody().getArgument(axis), first);
   }
   map.map(loop.getBody().getArguments().drop_front(loop.getKeyBox().size()), carried);
@@ -250,11 +292,18 @@ SmallVector<Value> LoopWriter::emitVisit(ArrayRef<TileBox> boxes, ValueRange car
     test = test ? arith::AndIOp::create(builder, loc, test, more).getResult() : more;
   };
   auto isOne = [](int64_t tokens) { return tokens == 1; };
+  bool wantsFull = loop.getTileClass() == TileClass::Full;
   if (loop.getClasses())
     require(emitClassTest());
-  else if (!footprint.exact && loop.getTileClass() != TileClass::Full &&
-           llvm::all_of(loop.getQueryBox(), isOne) && llvm::all_of(loop.getKeyBox(), isOne))
+  else if (unaligned && (wantsFull || loop.getTileClass() == TileClass::Partial)) {
+    if (hasFull()) {
+      Value isFull = emitFullTest(footprint.full.front());
+      require(wantsFull ? isFull : arith::XOrIOp::create(builder, loc, isFull, truth()));
+    }
+  } else if (!footprint.exact && loop.getTileClass() != TileClass::Full &&
+             llvm::all_of(loop.getQueryBox(), isOne) && llvm::all_of(loop.getKeyBox(), isOne)) {
     require(emitPairTest());
+  }
   if (!test)
     return emitBody(carried);
   auto branch = scf::IfOp::create(builder, loc, carried.getTypes(), test,
@@ -267,8 +316,9 @@ SmallVector<Value> LoopWriter::emitVisit(ArrayRef<TileBox> boxes, ValueRange car
   return llvm::to_vector_of<Value>(branch.getResults());
 }
 
-SmallVector<Value> LoopWriter::emitLoop(Value lower, Value upper, ValueRange carried, BodyFn body) {
-  auto nest = scf::ForOp::create(builder, loc, lower, upper, number(1), carried);
+SmallVector<Value> LoopWriter::emitLoop(Value lower, Value upper, int64_t step, ValueRange carried,
+                                        BodyFn body) {
+  auto nest = scf::ForOp::create(builder, loc, lower, upper, number(step), carried);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(nest.getBody());
   SmallVector<Value> next = body(nest.getInductionVar(), nest.getRegionIterArgs());
@@ -290,7 +340,8 @@ SmallVector<Value> LoopWriter::emitAxis(ArrayRef<TileBox> boxes, unsigned axis,
     Value guard = axis == 0 ? isEach(box.guards) : Value();
     return guard ? arith::SelectOp::create(builder, loc, guard, end, lower).getResult() : end;
   });
-  return emitLoop(lower, upper, carried, [&](Value tile, ValueRange inner) {
+  int64_t step = unaligned ? loop.getKeyBox()[axis] : 1;
+  return emitLoop(lower, upper, step, carried, [&](Value tile, ValueRange inner) {
     dims.push_back(tile);
     SmallVector<Value> next = emitAxis(boxes, axis + 1, inner);
     dims.pop_back();
@@ -307,7 +358,7 @@ SmallVector<Value> LoopWriter::emitBoxes(ArrayRef<TileBox> boxes) {
       carried = emitAxis(box, 0, carried);
     return carried;
   }
-  return emitLoop(number(0), number(boxes.size()), carried, [&](Value round, ValueRange inner) {
+  return emitLoop(number(0), number(boxes.size()), 1, carried, [&](Value round, ValueRange inner) {
     for (size_t index = 0; index + 1 < boxes.size(); ++index)
       isBox.push_back(
           arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, round, number(index)));
@@ -315,10 +366,42 @@ SmallVector<Value> LoopWriter::emitBoxes(ArrayRef<TileBox> boxes) {
   });
 }
 
+/// Whether all keys of the box at the token coordinates lie in `full`, the box of keys that every
+/// row sees.
+Value LoopWriter::emitFullTest(const TileBox &full) {
+  unsigned queryRank = loop.getQueryBox().size();
+  Value result = isEach(full.guards);
+  for (auto [axis, range] : llvm::enumerate(full.ranges)) {
+    AffineExpr at = getAffineDimExpr(queryRank + axis, loop.getContext());
+    SmallVector<AffineExpr> conditions;
+    for (AffineExpr lower : range.lower)
+      conditions.push_back(at - lower);
+    for (AffineExpr upper : range.upper)
+      conditions.push_back(upper - at - loop.getKeyBox()[axis]);
+    Value inside = isEach(conditions);
+    result = result ? arith::AndIOp::create(builder, loc, result, inside).getResult() : inside;
+  }
+  return result;
+}
+
+/// The loop from the corner of the footprint. Which tiles are full is tested tile by tile.
+unsigned LoopWriter::runUnaligned() {
+  SmallVector<Value> carried = llvm::to_vector(loop.getInit());
+  bool wantsFull = loop.getTileClass() == TileClass::Full;
+  bool isNever = wantsFull && !hasFull();
+  if (!isNever)
+    carried = emitAxis(footprint.live, 0, carried);
+  loop.getResults().replaceAllUsesWith(carried);
+  loop.erase();
+  return isNever ? 0 : 1;
+}
+
 unsigned LoopWriter::run() {
   for (unsigned axis = 0; axis < loop.getQueryBox().size(); ++axis)
     dims.push_back(firstTile(axis));
   emitSymbols();
+  if (unaligned)
+    return runUnaligned();
   bool wantsFull = loop.getTileClass() == TileClass::Full;
   bool wantsPartial = loop.getTileClass() == TileClass::Partial;
   // Classes speak about all tiles of the hull.
@@ -356,9 +439,13 @@ struct KnownFootprint {
   FormulaSpace space;
   Formula formula;
   Footprint footprint;
+  /// Whether the footprint is one of single keys, and loops start at its corner.
+  bool unaligned;
 };
 
 struct ExpandFootprints final : lacuna::impl::ExpandFootprintsPassBase<ExpandFootprints> {
+  using ExpandFootprintsPassBase::ExpandFootprintsPassBase;
+
   void runOnOperation() override {
     known.clear();
     SmallVector<tile::ForEachOp> loops;
@@ -367,7 +454,8 @@ struct ExpandFootprints final : lacuna::impl::ExpandFootprintsPassBase<ExpandFoo
       FailureOr<const KnownFootprint *> found = find(loop);
       if (failed(found))
         return signalPassFailure();
-      boxes += LoopWriter(loop, (*found)->formula, (*found)->space, (*found)->footprint).run();
+      const KnownFootprint &set = **found;
+      boxes += LoopWriter(loop, set.formula, set.space, set.footprint, set.unaligned).run();
     }
     eraseUnusedSets(getOperation());
   }
@@ -382,10 +470,26 @@ struct ExpandFootprints final : lacuna::impl::ExpandFootprintsPassBase<ExpandFoo
     FailureOr<Formula> formula = sparsity::buildFormula(loop.getSet(), space);
     if (failed(formula))
       return failure();
-    Footprint footprint = computeFootprint(*formula, space, shape);
+    std::optional<Footprint> free;
+    if (unaligned && shape.key.size() > 1 && !loop.getClasses())
+      free = computeUnaligned(*formula, space, shape);
+    bool isFree = free.has_value();
+    Footprint footprint = isFree ? std::move(*free) : computeFootprint(*formula, space, shape);
     known.push_back({loop.getSet(), std::move(shape), std::move(space), std::move(*formula),
-                     std::move(footprint)});
+                     std::move(footprint), isFree});
     return &known.back();
+  }
+
+  /// The footprint of single keys, if loops over it may take steps of whole key boxes.
+  static std::optional<Footprint> computeUnaligned(const Formula &formula,
+                                                   const FormulaSpace &space, TileShape shape) {
+    shape.key.assign(shape.key.size(), 1);
+    Footprint tokens = computeFootprint(formula, space, shape);
+    if (tokens.live.size() != 1 || !isProduct(tokens.live.front(), shape.query.size()))
+      return std::nullopt;
+    if (tokens.full.size() != 1 || !isProduct(tokens.full.front(), shape.query.size()))
+      tokens.full.clear();
+    return tokens;
   }
 
   std::deque<KnownFootprint> known;

@@ -158,6 +158,11 @@ def ExpandFootprintsPass : Pass<"lacuna-expand-footprints"> {
     carried values pass through the nests in order. Sets that nothing uses any
     more are erased.
 
+    Key tiles lie on a grid from key 0. With `unaligned`, those of sets on several
+    axes start at the first key that the query tile sees, which takes fewer of
+    them; each is tested for being full. Sets whose footprint is not one box keep
+    the grid.
+
     Requires: masks expanded (`lacuna-expand-masks`), sets defined by ops in the
     same function or kernel. Leaves: no `tile.for_each` and no sparsity op.
 
@@ -173,6 +178,10 @@ def ExpandFootprintsPass : Pass<"lacuna-expand-footprints"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"unaligned", "unaligned", "bool", "false",
+           "key tiles of sets on several axes may start at any key">
+  ];
   let statistics = [
     Statistic<"boxes", "boxes", "loop nests that were written">
   ];
@@ -265,6 +274,34 @@ def TileToHopperPass : Pass<"lacuna-tile-to-hopper"> {
   }];
   let dependentDialects = ["::lacuna::hopper::HopperDialect", "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect"];
+}
+
+def FactorMasksPass : Pass<"lacuna-factor-masks"> {
+  let summary = "turn comparisons of key coordinates into bounds of element functions";
+  let description = [{
+    A mask is a conjunction. Those of its terms that compare one key coordinate
+    with something of the query become a lower and an upper bound per key axis,
+    which a thread evaluates once a row; what is left (a residue, a document)
+    stays a predicate of each pair.
+
+    Requires: element functions (`lacuna-tile-to-hopper`). Leaves: the same
+    function of each pair.
+
+    ```mlir
+    ^bb0(%score: f32, %i: index, %j: index):
+      %causal = arith.cmpi sle, %j, %i : index
+      %result = arith.select %causal, %score, %minus_inf : f32
+      hopper.yield %result
+    // becomes
+    ^bb0(%score: f32, %i: index, %j: index):
+      %end = arith.addi %i, %c1 : index
+      hopper.yield %score within (%c0) to (%end)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::lacuna::hopper::HopperDialect"];
+  let statistics = [
+    Statistic<"masksFactored", "masks-factored", "element functions that got bounds">
+  ];
 }
 
 def PlanHopperPass : Pass<"lacuna-plan-hopper"> {

@@ -67,9 +67,9 @@ void lacuna::buildTilesToMap(OpPassManager &passes, bool elements) {
   buildTileToLoops(passes);
 }
 
-void lacuna::buildTileToLoops(OpPassManager &passes) {
+void lacuna::buildTileToLoops(OpPassManager &passes, bool unaligned) {
   passes.addPass(createExpandMasksPass());
-  passes.addPass(createExpandFootprintsPass());
+  passes.addPass(createExpandFootprintsPass(ExpandFootprintsPassOptions{unaligned}));
   addCleanup(passes);
 }
 
@@ -78,12 +78,15 @@ void lacuna::buildLoopsToHopper(OpPassManager &passes) {
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createTileToHopperPass());
   addCleanup(passes);
+  passes.addPass(createFactorMasksPass());
+  addCleanup(passes);
   passes.addPass(createPlanHopperPass());
 }
 
 void lacuna::buildSpecToHopper(OpPassManager &passes, const SpecToTileOptions &options) {
   buildSpecToTile(passes, options);
-  buildTileToLoops(passes);
+  // The copy engine takes boxes from anywhere.
+  buildTileToLoops(passes, /*unaligned=*/true);
   buildLoopsToHopper(passes);
 }
 

@@ -27,9 +27,8 @@ void buildAssignTiles(mlir::OpPassManager &passes, const SpecToTileOptions &opti
 void buildSpecToTile(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});
 
 /// tile.kernel with sets to tile.kernel with predicates and closed-form loops, in which no set is
-/// left
-/// (`lacuna-tile-to-loops`).
-void buildTileToLoops(mlir::OpPassManager &passes);
+/// left (`lacuna-tile-to-loops`). With `unaligned`, key tiles on several axes may start at any key.
+void buildTileToLoops(mlir::OpPassManager &passes, bool unaligned = false);
 
 /// Loops over tiles to planned Hopper pipelines (`lacuna-loops-to-hopper`).
 void buildLoopsToHopper(mlir::OpPassManager &passes);

@@ -27,6 +27,40 @@ static int64_t product(ArrayRef<int64_t> extents) {
 int64_t AttendOp::getRows() { return product(getQueryBox()); }
 int64_t AttendOp::getKeys() { return product(getKeyBox()); }
 
+/// Whether `value` is computed in `block` from its arguments other than those of the query.
+static bool dependsOnKey(Value value, Block &block, size_t queryAxes) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == &block &&
+           (argument.getArgNumber() == 0 || argument.getArgNumber() > queryAxes);
+  Operation *op = value.getDefiningOp();
+  if (op->getBlock() != &block)
+    return false;
+  bool depends = false;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (operand.getParentBlock() == &block)
+        depends |= dependsOnKey(operand, block, queryAxes);
+  });
+  return depends;
+}
+
+static LogicalResult verifyBounds(YieldOp yield, AttendOp attend) {
+  size_t axes = attend.getKeyBox().size(), queryAxes = attend.getQueryBox().size();
+  if (yield.getLower().empty() && yield.getUpper().empty())
+    return success();
+  // hopper-yield-1
+  if (yield.getLower().size() != axes || yield.getUpper().size() != axes)
+    return yield.emitOpError("expected a lower and an upper bound for each of ")
+           << axes << " key axes, got " << yield.getLower().size() << " and "
+           << yield.getUpper().size();
+  Block &block = *yield->getBlock();
+  for (Value bound : yield->getOperands().drop_front())
+    // hopper-yield-2
+    if (dependsOnKey(bound, block, queryAxes))
+      return yield.emitOpError("expected bounds that depend on neither the key nor the score");
+  return success();
+}
+
 LogicalResult AttendOp::verify() {
   // hopper-attend-1
   if (getRows() % 64 != 0)
@@ -48,6 +82,8 @@ LogicalResult AttendOp::verify() {
     // hopper-attend-7
     if (region.front().empty() || !isa<YieldOp>(region.front().back()))
       return emitOpError("expected each element function to end with hopper.yield");
+    if (failed(verifyBounds(cast<YieldOp>(region.front().back()), *this)))
+      return failure();
   }
   // hopper-attend-6
   if (getKeyBox().size() > 1 && getKeyBox().back() % 8 != 0)

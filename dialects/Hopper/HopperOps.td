@@ -79,10 +79,18 @@ def Hopper_TileOp : Hopper_Op<"tile", [AttrSizedOperandSegments,
   }];
 }
 
-def Hopper_YieldOp : Hopper_Op<"yield", [Pure, Terminator]> {
+def Hopper_YieldOp : Hopper_Op<"yield", [Pure, Terminator, AttrSizedOperandSegments]> {
   let summary = "the score an element function returns";
-  let arguments = (ins F32:$score);
-  let assemblyFormat = "$score attr-dict";
+  let description = [{
+    With bounds, one pair per key axis, the pair's score is `score` where
+    `lower[a] <= key[a] < upper[a]` on every axis and -inf elsewhere. Bounds
+    depend on the query alone, so that a thread turns them into a mask of bits
+    once a row.
+  }];
+  let arguments = (ins F32:$score, Variadic<Index>:$lower, Variadic<Index>:$upper);
+  let assemblyFormat = "$score (`within` `(` $lower^ `)` `to` `(` $upper `)`)? attr-dict";
+  let builders = [OpBuilder<(ins "::mlir::Value":$score),
+      "build($_builder, $_state, score, ::mlir::ValueRange(), ::mlir::ValueRange());">];
 }
 
 #endif

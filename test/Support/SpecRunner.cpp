@@ -14,7 +14,8 @@ static runtime::ThreadPool &threads() {
   return pool;
 }
 
-SpecRunner::SpecRunner(const std::string &text, int64_t queryTile, int64_t keyTile) : spec(text) {
+SpecRunner::SpecRunner(const std::string &text, int64_t queryTile, int64_t keyTile, bool unaligned)
+    : spec(text) {
   mistake = spec.getMessages();
   if (!spec.isParsed())
     return;
@@ -27,7 +28,7 @@ SpecRunner::SpecRunner(const std::string &text, int64_t queryTile, int64_t keyTi
   if (keyTile > 0)
     tiles.keyTile = {keyTile};
   buildSpecToTile(passes, tiles);
-  buildTileToLoops(passes);
+  buildTileToLoops(passes, unaligned);
   if (mlir::succeeded(passes.run(*module))) {
     CpuProgramOptions options;
     options.poisonOutputs = true;

@@ -25,10 +25,12 @@ TEST(EndToEndProperty, randomSpecsAgreeWithTheOracle) {
     RandomSpec spec(random);
     // Grids share the tokens of a tile among their axes, so that they must be a power of two.
     int64_t queryTile = int64_t{8} << random.below(3), keyTile = int64_t{8} << random.below(3);
+    // Whether key tiles on several axes start anywhere, as on the GPU.
+    bool unaligned = random.below(2);
     SCOPED_TRACE("LACUNA_PROPERTY_SEED=" + std::to_string(seed) + ", case " +
                  std::to_string(number) + ", tiles " + std::to_string(queryTile) + " x " +
-                 std::to_string(keyTile) + "\n" + spec.getText());
-    SpecRunner runner(spec.getText(), queryTile, keyTile);
+                 std::to_string(keyTile) + (unaligned ? ", unaligned\n" : "\n") + spec.getText());
+    SpecRunner runner(spec.getText(), queryTile, keyTile, unaligned);
     ASSERT_EQ(runner.getMistake(), "");
     for (int64_t run = 0; run < runsPerSpec; ++run) {
       Assignments values = spec.drawValues(queryTile);
