@@ -331,6 +331,7 @@ void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
   }
   out.append(matrixInstructions(attend.getKeys(), attend.getValueDim(), bf16));
   out.blank();
+  out.append(deviceMasks());
   out.append(deviceAttention());
   out.blank();
   out.line("// The pipeline that the planner chose.");

@@ -64,6 +64,9 @@ private:
   mlir::LogicalResult writeWalk(CodeWriter &out);
   mlir::LogicalResult writeProducer(CodeWriter &out);
   mlir::LogicalResult writeConsumer(CodeWriter &out);
+  mlir::LogicalResult writeRow(CodeWriter &out, ScalarPrinter &scalars, mlir::Block &block,
+                               const llvm::SmallPtrSetImpl<mlir::Operation *> &perRow);
+  mlir::LogicalResult writeKind(CodeWriter &out, ScalarPrinter &scalars, mlir::Block &block);
   mlir::LogicalResult writeElements(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writeFinish(CodeWriter &out, ScalarPrinter &scalars);
 

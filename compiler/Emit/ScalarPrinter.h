@@ -37,6 +37,8 @@ public:
   void bind(mlir::Value value, std::string name, int64_t low = -limit, int64_t high = limit);
   /// The expression for a value: a literal, a bound name or a printed variable.
   std::string use(mlir::Value value);
+  /// Whether the value is an i64 in the text.
+  bool isWide(mlir::Value value) { return typeOf(value) == "i64"; }
   /// Prints one op with everything inside it.
   mlir::LogicalResult print(mlir::Operation &op);
   /// Prints those ops of `block` (no terminator) that `regions` need, in order. Ops for which

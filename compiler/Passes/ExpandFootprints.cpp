@@ -46,7 +46,8 @@ static bool canBeFull(const TileBox &full, ArrayRef<int64_t> keyBox, unsigned di
   for (auto [range, tokens] : llvm::zip_equal(full.ranges, keyBox))
     for (AffineExpr lower : range.lower)
       for (AffineExpr upper : range.upper)
-        if (auto extent = dyn_cast<AffineConstantExpr>(simplifyAffineExpr(upper - lower, dims, symbols));
+        if (auto extent =
+                dyn_cast<AffineConstantExpr>(simplifyAffineExpr(upper - lower, dims, symbols));
             extent && extent.getValue() < tokens)
           return false;
   return true;
@@ -95,7 +96,7 @@ private:
   Value emitPairTest();
   Value emitFullTest(const TileBox &full);
   /// Whether some unaligned tile may be full.
-  bool hasFull() const {
+  bool hasFull() {
     return footprint.full.size() == 1 &&
            canBeFull(footprint.full.front(), loop.getKeyBox(),
                      loop.getQueryBox().size() + loop.getKeyBox().size(), footprint.symbols.size());

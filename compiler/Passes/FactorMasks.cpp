@@ -208,9 +208,9 @@ struct FactorMasks final : lacuna::impl::FactorMasksPassBase<FactorMasks> {
   void runOnOperation() override {
     getOperation()->walk([&](hopper::AttendOp attend) {
       for (Region &region : attend.getElements())
-        masksFactored += MaskFactoring(region.front(), attend.getQueryBox().size(),
-                                       attend.getKeyBox().size())
-                             .run();
+        masksFactored +=
+            MaskFactoring(region.front(), attend.getQueryBox().size(), attend.getKeyBox().size())
+                .run();
     });
   }
 };

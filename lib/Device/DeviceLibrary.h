@@ -9,6 +9,8 @@ namespace lacuna {
 std::string_view devicePrimitives();
 /// Integer division and reads of captured tensors; after the primitives.
 std::string_view deviceScalars();
+/// Live pairs of a tile as bits; after the primitives.
+std::string_view deviceMasks();
 /// The forward pipeline; after the primitives and the matrix instructions of the kernel's shapes.
 std::string_view deviceAttention();
 

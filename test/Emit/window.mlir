@@ -17,7 +17,7 @@
 // CHECK-NEXT:    });
 // CHECK-NEXT:    producer.end(copyValues);
 // CHECK:         if (kind == 1) {
-// CHECK:           score = {{.*}};
+// CHECK:           hide<Config::keys>(innerAxis<Config::keys, 128, int>(at[0], {{.*}}, {{.*}}),
 // CHECK-NOT:     if (kind == 0)
 // CHECK:         consumer.attend(scale, elements);
 func.func @window(%q: tensor<?x32x?x128xbf16>, %k: tensor<?x8x?x128xbf16>,

@@ -17,8 +17,8 @@ namespace lacuna::test {
 /// A spec that is compiled once and run on many sizes. Each run is compared with the oracle.
 class SpecRunner {
 public:
-  /// Tiles of 0 leave the choice to the compiler. With `unaligned`, key tiles on several axes lie as
-  /// they do on the GPU.
+  /// Tiles of 0 leave the choice to the compiler. With `unaligned`, key tiles on several axes lie
+  /// as they do on the GPU.
   explicit SpecRunner(const std::string &text, int64_t queryTile = 0, int64_t keyTile = 0,
                       bool unaligned = false);
   ~SpecRunner();

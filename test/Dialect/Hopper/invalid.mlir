@@ -143,3 +143,51 @@ tile.kernel @hopper_attend_7_yield attributes {inputs = 3, outputs = 1} plan {
   tile.end
 }
 
+// -----
+
+// Bounds come in pairs, one per key axis.
+tile.kernel @hopper_yield_1_axes attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %n = arith.constant 256 : index
+  %five = arith.constant 5 : index
+  %six = arith.constant 6 : index
+  %dead = arith.constant 0xFF800000 : f32
+  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    // expected-error @+1 {{'hopper.yield' op expected a lower and an upper bound for each of 1 key axes, got 2 and 1}}
+    hopper.yield %s within(%i, %i) to(%n)
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// A thread evaluates bounds once a row, before it has any key.
+tile.kernel @hopper_yield_2_key attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %n = arith.constant 256 : index
+  %five = arith.constant 5 : index
+  %six = arith.constant 6 : index
+  %dead = arith.constant 0xFF800000 : f32
+  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    %end = arith.addi %j, %six : index
+    // expected-error @+1 {{'hopper.yield' op expected bounds that depend on neither the key nor the score}}
+    hopper.yield %s within(%i) to(%end)
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}

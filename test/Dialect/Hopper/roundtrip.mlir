@@ -33,3 +33,27 @@ tile.kernel @whole attributes {inputs = 3, outputs = 2} plan {
   } {value_dim = 128 : i64, consumers = 2 : i64, ping_pong} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>, memref<1x1x?xf32>
   tile.end
 }
+
+// Bounds of the keys that a row sees.
+// CHECK-LABEL: tile.kernel @bounds
+// CHECK:         ^bb0(%[[S:.*]]: f32, %[[I:.*]]: index, %{{.*}}: index):
+// CHECK-NEXT:      hopper.yield %[[S]] within(%[[I]]) to(%{{.*}})
+tile.kernel @bounds attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %n = arith.constant 256 : index
+  %five = arith.constant 5 : index
+  %six = arith.constant 6 : index
+  %dead = arith.constant 0xFF800000 : f32
+  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s within(%i) to(%n)
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
