@@ -106,7 +106,8 @@ void AttendPrinter::writeItem(CodeWriter &out) {
   KernelManifest &manifest = code.manifest;
   size_t axes = manifest.grid.size() - 2;
   ArrayRef<unsigned> tileExtents = ArrayRef<unsigned>(manifest.grid).drop_front(2);
-  unsigned key = inputOf(firstTile.getKey()), value = inputOf(firstTile.getValue());
+  hopper::TileOp first = segments.front().tile;
+  unsigned key = inputOf(first.getKey()), value = inputOf(first.getValue());
   unsigned rowBytes = host.add(HostOp::Mul, host.constant(2),
                                host.add(HostOp::Add, host.extent(key, 3), host.extent(value, 3)));
   unsigned headBytes =
@@ -155,17 +156,16 @@ void AttendPrinter::writeItem(CodeWriter &out) {
 }
 
 /// The coordinates of one copy: panel, grid axes from the innermost, head and batch.
-static std::string copyCoordinates(ArrayRef<std::string> at, StringRef head, StringRef batch,
-                                   StringRef heads) {
+std::string AttendPrinter::copyCoordinates(const Map &map, ArrayRef<std::string> at, StringRef head,
+                                           StringRef batch) const {
   SmallVector<std::string> parts{"64 * panel"};
   for (const std::string &coordinate : llvm::reverse(at))
     parts.push_back(coordinate);
-  if (at.size() < 3) {
-    parts.push_back(head.str());
-    parts.push_back(batch.str());
-  } else {
-    parts.push_back((batch + " * " + heads + " + " + head).str());
-  }
+  if (map.headStep.empty())
+    parts.append({head.str(), batch.str()});
+  else
+    parts.push_back(formatv("static_cast<int>({0} * {1} + {2} * {3})", batch, map.batchStep, head,
+                            map.headStep));
   return join(parts);
 }
 
@@ -179,7 +179,10 @@ LogicalResult AttendPrinter::writeWalk(CodeWriter &out) {
   ScalarPrinter scalars(out, sources());
   bindGrid(scalars);
   SmallVector<Value> roots;
-  attend.getWalk().walk([&](Operation *op) { llvm::append_range(roots, op->getOperands()); });
+  attend.getWalk().walk([&](Operation *op) {
+    auto tile = dyn_cast<hopper::TileOp>(op);
+    llvm::append_range(roots, tile ? tile.getAt() : op->getOperands());
+  });
   if (failed(scalars.printNeeded(kernel.getBody().front(), roots)))
     return failure();
   scalars.fallback = [&](Operation &op) -> LogicalResult {
@@ -200,43 +203,45 @@ LogicalResult AttendPrinter::writeWalk(CodeWriter &out) {
   return success();
 }
 
+/// The functions that copy the keys and the values of a tile; its kind says from which segment.
+void AttendPrinter::writeKeyCopies(CodeWriter &out, ScalarPrinter &scalars) {
+  SmallVector<std::string> names{"a0", "a1", "a2"};
+  for (bool isKey : {true, false}) {
+    out.open(formatv("auto {0} = [&](u32 target, u32 barrier, int kind, int a0, int a1, int a2) {{",
+                     isKey ? "copyKeys" : "copyValues"));
+    out.open(formatv("for (int panel = 0; panel < Shared<Config>::{0}; ++panel) {{",
+                     isKey ? "queryPanels" : "valuePanels"));
+    out.line("const u32 part = target + panel * Shared<Config>::keyPanelBytes;");
+    for (auto [index, segment] : llvm::enumerate(segments)) {
+      const Map &map = isKey ? segment.keys : segment.values;
+      hopper::TileOp tile = segment.tile;
+      std::string coordinates =
+          copyCoordinates(map, ArrayRef(names).take_front(tile.getBox().size()),
+                          scalars.use(tile.getHead()), scalars.use(tile.getBatch()));
+      if (segments.size() > 1) {
+        SmallVector<std::string> kinds;
+        for (unsigned kind : segment.kinds)
+          kinds.push_back(formatv("kind == {0}", kind));
+        out.line(formatv("if ({0})", llvm::join(kinds, " || ")));
+      }
+      out.line(formatv("{0}copyIn(part, {1}Map, barrier, evictLast, {2});",
+                       segments.size() > 1 ? "  " : "", map.name, coordinates));
+    }
+    out.close();
+    out.close("};");
+  }
+}
+
 LogicalResult AttendPrinter::writeProducer(CodeWriter &out) {
   ScalarPrinter scalars(out, sources());
   bindGrid(scalars);
-  SmallVector<Value> roots{attend.getBatch(), attend.getHead(), firstTile.getBatch(),
-                           firstTile.getHead()};
+  SmallVector<Value> roots{attend.getBatch(), attend.getHead()};
+  for (KeySegment &segment : segments)
+    roots.append({segment.tile.getBatch(), segment.tile.getHead()});
   llvm::append_range(roots, attend.getAt());
   if (failed(scalars.printNeeded(kernel.getBody().front(), roots)))
     return failure();
-
-  // The producer of a kernel with several segments would need one copy per key tensor.
-  WalkResult same = attend.getWalk().walk([&](hopper::TileOp tile) {
-    if (tile.getKey() == firstTile.getKey() && tile.getValue() == firstTile.getValue() &&
-        tile.getHead() == firstTile.getHead() && tile.getBatch() == firstTile.getBatch())
-      return WalkResult::advance();
-    tile.emitOpError("expected all tiles of a kernel to come from one key and value head");
-    return WalkResult::interrupt();
-  });
-  if (same.wasInterrupted())
-    return failure();
-  auto keyHeads = [&] {
-    unsigned key = inputOf(firstTile.getKey());
-    return "static_cast<int>(" + hostField(formatv("extent{0}_1", key).str(), host.extent(key, 1)) +
-           ")";
-  };
-  SmallVector<std::string> names{"a0", "a1", "a2"};
-  ArrayRef<std::string> keyAt = ArrayRef<std::string>(names).take_front(attend.getKeyBox().size());
-  std::string keyCoordinates = copyCoordinates(keyAt, scalars.use(firstTile.getHead()),
-                                               scalars.use(firstTile.getBatch()), keyHeads());
-  for (auto [name, map, panels] : {std::tuple{"copyKeys", "keyMap", "queryPanels"},
-                                   {"copyValues", "valueMap", "valuePanels"}}) {
-    out.open(formatv("auto {0} = [&](u32 target, u32 barrier, int a0, int a1, int a2) {{", name));
-    out.line(formatv("for (int panel = 0; panel < Shared<Config>::{0}; ++panel)", panels));
-    out.line(formatv("  copyIn(target + panel * Shared<Config>::keyPanelBytes, {0}, barrier, "
-                     "evictLast, {1});",
-                     map, keyCoordinates));
-    out.close("};");
-  }
+  writeKeyCopies(out, scalars);
   SmallVector<std::string> queryAt;
   for (Value coordinate : attend.getAt())
     queryAt.push_back(scalars.use(coordinate));
@@ -244,11 +249,10 @@ LogicalResult AttendPrinter::writeProducer(CodeWriter &out) {
   out.line("for (int panel = 0; panel < Shared<Config>::queryPanels; ++panel)");
   out.line("  copyIn(target + panel * Shared<Config>::queryPanelBytes, queryMap, barrier, "
            "evictFirst, " +
-           copyCoordinates(queryAt, scalars.use(attend.getHead()), scalars.use(attend.getBatch()),
-                           "static_cast<int>(args.heads)") +
+           copyCoordinates(queryMap, queryAt, scalars.use(attend.getHead()),
+                           scalars.use(attend.getBatch())) +
            ");");
   out.close("});");
-
   out.open("walk(args, item, [&](int kind, int a0, int a1, int a2) {");
   out.line("producer.tile(kind, a0, a1, a2, copyKeys, copyValues);");
   out.close("});");
@@ -271,14 +275,13 @@ LogicalResult AttendPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars
     at.push_back(formatv("q{0}", axis).str());
   }
   out.line("copyOut(outputMap, source, " +
-           copyCoordinates(at, scalars.use(attend.getHead()), scalars.use(attend.getBatch()),
-                           "static_cast<int>(args.heads)") +
+           copyCoordinates(outputMap, at, scalars.use(attend.getHead()),
+                           scalars.use(attend.getBatch())) +
            ");");
   out.close("};");
   out.open("auto storeLse = [&](int row, float lse) {");
   if (attend.getLse()) {
     unsigned output = inputOf(attend.getLse());
-    unsigned queries = code.manifest.outputs[output - code.manifest.inputs].extents[2];
     std::string inside, token;
     for (auto [axis, text] : llvm::enumerate(rowCoordinates())) {
       out.line(formatv("const int q{0} = {1};", axis, text));
@@ -287,11 +290,14 @@ LogicalResult AttendPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars
       token = axis ? formatv("({0}) * {1} + q{2}", token, size, axis).str() : "i64(q0)";
     }
     std::string pointer = field("lse", {ArgumentField::Kind::Pointer, output});
+    auto stride = [&](unsigned axis) {
+      return hostField(formatv("lseStride{0}", axis).str(), host.stride(output, axis));
+    };
     out.line("if (" + inside + ")");
     out.line(
-        formatv("  static_cast<float *>({0})[(i64({1}) * args.heads + {2}) * {3} + {4}] = lse;",
-                pointer, scalars.use(attend.getBatch()), scalars.use(attend.getHead()),
-                hostField("queries", queries), token));
+        formatv("  static_cast<float *>({0})[{1} * {2} + {3} * {4} + ({5} + {6}) * {7}] = lse;",
+                pointer, scalars.use(attend.getBatch()), stride(0), scalars.use(attend.getHead()),
+                stride(1), scalars.use(attend.getBase()), token, stride(2)));
   }
   out.close("};");
   std::string sink = attend.getSink() ? scalars.use(attend.getSink()) + " * log2e" : "0.f";
@@ -306,6 +312,7 @@ LogicalResult AttendPrinter::writeConsumer(CodeWriter &out) {
   SmallVector<Value> roots{attend.getBatch(), attend.getHead()};
   llvm::append_range(roots, attend.getAt());
   llvm::append_range(roots, attend.getSizes());
+  roots.push_back(attend.getBase());
   if (attend.getSink())
     roots.push_back(attend.getSink());
   for (Region &region : attend.getElements())

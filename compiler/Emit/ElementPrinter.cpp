@@ -76,8 +76,9 @@ LogicalResult AttendPrinter::writeRow(CodeWriter &out, ScalarPrinter &scalars, B
   return success();
 }
 
-LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars, Block &block) {
-  ArrayRef<int64_t> queryBox = attend.getQueryBox(), keyBox = attend.getKeyBox();
+LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars, Block &block,
+                                       ArrayRef<int64_t> keyBox) {
+  ArrayRef<int64_t> queryBox = attend.getQueryBox();
   auto yield = cast<hopper::YieldOp>(block.getTerminator());
   bool isIdentity = yield.getScore() == block.getArgument(0);
   // What depends on the row alone is computed once a row, not once a pair.
@@ -127,8 +128,12 @@ LogicalResult AttendPrinter::writeElements(CodeWriter &out, ScalarPrinter &scala
     // The identity needs no code.
     if (yield.getScore() == block.getArgument(0) && yield.getLower().empty())
       continue;
+    // No tile of the walk needs it: nothing to say either.
+    ArrayRef<int64_t> keyBox = attend.getKeyBox(kind);
+    if (keyBox.empty())
+      continue;
     out.open(formatv("if (kind == {0}) {{", kind));
-    if (failed(writeKind(out, scalars, block)))
+    if (failed(writeKind(out, scalars, block, keyBox)))
       return failure();
     out.close();
   }

@@ -30,6 +30,10 @@ unsigned HostProgramBuilder::stride(unsigned tensor, unsigned axis) {
 unsigned HostProgramBuilder::scalar(unsigned argument) { return emit({HostOp::Scalar, argument}); }
 unsigned HostProgramBuilder::add(HostOp op, unsigned a, unsigned b) { return emit({op, a, b}); }
 
+unsigned HostProgramBuilder::select(unsigned condition, unsigned yes, unsigned no) {
+  return emit({HostOp::Select, condition, yes, no});
+}
+
 unsigned HostProgramBuilder::product(ArrayRef<unsigned> values) {
   if (values.empty())
     return constant(1);
@@ -77,7 +81,7 @@ std::optional<unsigned> HostProgramBuilder::value(Value value) {
     auto condition = this->value(select.getCondition());
     auto yes = this->value(select.getTrueValue()), no = this->value(select.getFalseValue());
     if (condition && yes && no)
-      result = emit({HostOp::Select, *condition, *yes, *no});
+      result = this->select(*condition, *yes, *no);
   } else if (auto compare = value.getDefiningOp<arith::CmpIOp>()) {
     auto a = this->value(compare.getLhs()), b = this->value(compare.getRhs());
     if (a && b) {

@@ -26,6 +26,7 @@ public:
   unsigned stride(unsigned tensor, unsigned axis);
   unsigned scalar(unsigned argument);
   unsigned add(HostInstruction::Op op, unsigned a, unsigned b);
+  unsigned select(unsigned condition, unsigned yes, unsigned no);
   /// Product of several values, 1 for none.
   unsigned product(llvm::ArrayRef<unsigned> values);
 

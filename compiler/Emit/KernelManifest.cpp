@@ -1,6 +1,8 @@
 //===- KernelManifest.cpp - what a host must know to launch a kernel ------===//
 #include "compiler/Emit/KernelPrinter.h"
 
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -45,11 +47,37 @@ LogicalResult AttendPrinter::findAttend() {
                               "no CUDA form yet");
   if (!attend.getConsumers())
     return attend.emitOpError("expected a planned pipeline (lacuna-plan-hopper)");
-  attend.getWalk().walk([&](hopper::TileOp tile) {
-    if (!firstTile)
-      firstTile = tile;
+  return findSegments();
+}
+
+/// Whether two tiles are boxes of one grid of one head.
+static bool shareSource(hopper::TileOp a, hopper::TileOp b) {
+  return a.getKey() == b.getKey() && a.getValue() == b.getValue() && a.getBatch() == b.getBatch() &&
+         a.getHead() == b.getHead() && a.getBase() == b.getBase() && a.getBox() == b.getBox() &&
+         llvm::equal(a.getSizes(), b.getSizes());
+}
+
+LogicalResult AttendPrinter::findSegments() {
+  WalkResult result = attend.getWalk().walk([&](hopper::TileOp tile) {
+    unsigned kind = tile.getKind();
+    for (KeySegment &segment : segments) {
+      bool known = llvm::is_contained(segment.kinds, kind);
+      if (shareSource(segment.tile, tile)) {
+        if (!known)
+          segment.kinds.push_back(kind);
+        return WalkResult::advance();
+      }
+      if (known) {
+        tile.emitOpError("expected all tiles of a kind to come from one grid of one key head");
+        return WalkResult::interrupt();
+      }
+    }
+    segments.push_back({tile, {kind}, {}, {}});
+    return WalkResult::advance();
   });
-  if (!firstTile)
+  if (result.wasInterrupted())
+    return failure();
+  if (segments.empty())
     return attend.emitOpError("expected the walk to name at least one tile");
   return success();
 }
@@ -108,68 +136,108 @@ LogicalResult KernelPrinter::buildPlan() {
   return success();
 }
 
-/// Adds the map of `tensor` seen as (channels, grid axes from the innermost, head, batch); with
-/// three grid axes head and batch are one axis.
-LogicalResult AttendPrinter::addMap(StringRef name, Value tensor, ValueRange sizes,
-                                    ArrayRef<int64_t> box) {
-  using HostOp = HostInstruction::Op;
+unsigned AttendPrinter::extentOf(unsigned argument, unsigned axis) {
   KernelManifest &manifest = code.manifest;
+  return argument < manifest.inputs ? host.extent(argument, axis)
+                                    : manifest.outputs[argument - manifest.inputs].extents[axis];
+}
+
+/// Adds one axis for head and batch. Both strides are multiples of their greatest common divisor,
+/// which is the distance of neighbours; in any layout without gaps between heads it is the smaller
+/// of the two.
+void AttendPrinter::foldHeads(Map &map, TensorMapRecipe &recipe, unsigned argument) {
+  using HostOp = HostInstruction::Op;
+  unsigned zero = host.constant(0), one = host.constant(1);
+  // The stride of an axis of one element or none means nothing.
+  auto strideOf = [&](unsigned axis) {
+    unsigned single = host.add(HostOp::LessEqual, extentOf(argument, axis), one);
+    return host.select(single, zero, host.stride(argument, axis));
+  };
+  unsigned batchStride = strideOf(0), headStride = strideOf(1);
+  unsigned smallest = host.add(HostOp::Min, batchStride, headStride);
+  code.manifest.requirements.push_back(
+      {host.add(HostOp::LessEqual, zero, smallest),
+       map.name + ": expected strides of batch and head of at least 0, got {0} and {1}",
+       {batchStride, headStride}});
+  unsigned distance = host.add(HostOp::Max, host.add(HostOp::Gcd, batchStride, headStride), one);
+  unsigned batchStep = host.add(HostOp::FloorDiv, batchStride, distance);
+  unsigned headStep = host.add(HostOp::FloorDiv, headStride, distance);
+  auto reach = [&](unsigned axis, unsigned step) {
+    return host.add(HostOp::Mul, host.add(HostOp::Sub, extentOf(argument, axis), one), step);
+  };
+  unsigned last = host.add(HostOp::Add, reach(0, batchStep), reach(1, headStep));
+  unsigned heads = host.add(HostOp::Mul, extentOf(argument, 0), extentOf(argument, 1));
+  unsigned any = host.add(HostOp::Less, zero, heads);
+  unsigned extent = host.select(any, host.add(HostOp::Add, last, one), zero);
+  code.manifest.requirements.push_back(
+      {host.add(HostOp::LessEqual, extent, host.constant(INT32_MAX)),
+       map.name + ": expected heads of all batches within 2147483647 times the greatest common "
+                  "divisor of their strides, got strides {0} and {1}",
+       {batchStride, headStride}});
+  recipe.axes.push_back({extent, distance, 1});
+  map.headStep = hostField(map.name + "HeadStep", headStep);
+  map.batchStep = hostField(map.name + "BatchStep", batchStep);
+}
+
+/// Adds the map of `tensor` from row `base` on, seen as (channels, grid axes from the innermost,
+/// head, batch); with three grid axes head and batch are one axis.
+FailureOr<AttendPrinter::Map> AttendPrinter::addMap(StringRef name, Value tensor, ValueRange sizes,
+                                                    Value base, ArrayRef<int64_t> box) {
+  using HostOp = HostInstruction::Op;
   unsigned argument = inputOf(tensor);
-  bool isOutput = argument >= manifest.inputs;
-  unsigned one = host.constant(1);
-  auto extent = [&](unsigned axis) {
-    return isOutput ? manifest.outputs[argument - manifest.inputs].extents[axis]
-                    : host.extent(argument, axis);
-  };
-  auto stride = [&](unsigned axis) {
-    if (!isOutput)
-      return host.stride(argument, axis);
-    unsigned result = one;
-    for (unsigned inner = axis + 1; inner < 4; ++inner)
-      result = host.add(HostOp::Mul, result, extent(inner));
-    return result;
-  };
+  Map map{name.str(), "", ""};
   TensorMapRecipe recipe;
   recipe.tensor = argument;
   recipe.swizzle = TensorMapRecipe::Swizzle::Bytes128;
-  recipe.axes.push_back({extent(3), one, 64});
-  unsigned tokenStride = stride(2);
+  recipe.axes.push_back({extentOf(argument, 3), host.constant(1), 64});
+  unsigned tokenStride = host.stride(argument, 2);
+  std::optional<unsigned> first = host.value(base);
+  if (!first)
+    return attend.emitOpError("expected segments to start where the host can compute it");
+  if (!matchPattern(base, m_Zero()))
+    recipe.base = host.add(HostOp::Mul, *first, tokenStride);
   for (size_t axis = sizes.size(); axis-- > 0;) {
     std::optional<unsigned> size = host.value(sizes[axis]);
     if (!size)
       return attend.emitOpError("expected grid sizes that the host can compute");
-    // A map needs positive extents; an empty axis is never walked.
-    recipe.axes.push_back(
-        {host.add(HostOp::Max, *size, one), tokenStride, static_cast<unsigned>(box[axis])});
+    recipe.axes.push_back({*size, tokenStride, static_cast<unsigned>(box[axis])});
     tokenStride = host.add(HostOp::Mul, tokenStride, *size);
   }
   if (sizes.size() < 3) {
-    recipe.axes.push_back({host.add(HostOp::Max, extent(1), one), stride(1), 1});
-    recipe.axes.push_back({host.add(HostOp::Max, extent(0), one), stride(0), 1});
+    recipe.axes.push_back({extentOf(argument, 1), host.stride(argument, 1), 1});
+    recipe.axes.push_back({extentOf(argument, 0), host.stride(argument, 0), 1});
   } else {
-    unsigned whole = host.add(HostOp::Mul, extent(0), extent(1));
-    recipe.axes.push_back({host.add(HostOp::Max, whole, one), stride(1), 1});
-    unsigned folded =
-        host.add(HostOp::Equal, stride(0), host.add(HostOp::Mul, stride(1), extent(1)));
-    unsigned single = host.add(HostOp::LessEqual, extent(0), one);
-    manifest.requirements.push_back(
-        {host.add(HostOp::Or, folded, single),
-         name.str() + ": expected a batch stride of heads times the head stride for grids of three "
-                      "axes, got {0}",
-         {stride(0)}});
+    foldHeads(map, recipe, argument);
   }
-  manifest.maps.push_back(std::move(recipe));
-  mapNames.push_back((name + "Map").str());
-  return success();
+  code.manifest.maps.push_back(std::move(recipe));
+  mapNames.push_back(map.name + "Map");
+  return map;
 }
 
 LogicalResult AttendPrinter::buildMaps() {
+  auto add = [&](Map &map, const Twine &name, Value tensor, ValueRange sizes, Value base,
+                 ArrayRef<int64_t> box) {
+    FailureOr<Map> added = addMap(name.str(), tensor, sizes, base, box);
+    if (succeeded(added))
+      map = *added;
+    return LogicalResult(added);
+  };
   SmallVector<int64_t> storeBox = trailingBox(attend.getQueryBox(), 16);
-  return failure(
-      failed(addMap("query", attend.getQuery(), attend.getSizes(), attend.getQueryBox())) ||
-      failed(addMap("key", firstTile.getKey(), firstTile.getSizes(), attend.getKeyBox())) ||
-      failed(addMap("value", firstTile.getValue(), firstTile.getSizes(), attend.getKeyBox())) ||
-      failed(addMap("output", attend.getOutput(), attend.getSizes(), storeBox)));
+  if (failed(add(queryMap, "query", attend.getQuery(), attend.getSizes(), attend.getBase(),
+                 attend.getQueryBox())) ||
+      failed(add(outputMap, "output", attend.getOutput(), attend.getSizes(), attend.getBase(),
+                 storeBox)))
+    return failure();
+  for (auto [index, segment] : llvm::enumerate(segments)) {
+    std::string number = segments.size() > 1 ? std::to_string(index) : "";
+    hopper::TileOp tile = segment.tile;
+    if (failed(add(segment.keys, "key" + number, tile.getKey(), tile.getSizes(), tile.getBase(),
+                   tile.getBox())) ||
+        failed(add(segment.values, "value" + number, tile.getValue(), tile.getSizes(),
+                   tile.getBase(), tile.getBox())))
+      return failure();
+  }
+  return success();
 }
 
 /// What the printed index arithmetic relies on.
@@ -181,7 +249,11 @@ void AttendPrinter::addLimits() {
          formatv("expected {0} of at most {1}, got {{0}", what, limit).str() + "",
          {value}});
   };
-  for (Value tensor : {attend.getQuery(), firstTile.getKey()})
+  llvm::SetVector<Value> tensors;
+  tensors.insert(attend.getQuery());
+  for (KeySegment &segment : segments)
+    tensors.insert(segment.tile.getKey());
+  for (Value tensor : tensors)
     require(host.extent(inputOf(tensor), 2), ScalarPrinter::limit, "a sequence length");
   require(host.product(code.manifest.grid), INT32_MAX, "a number of query tiles times heads");
 }

@@ -52,26 +52,49 @@ public:
   mlir::FailureOr<KernelCode> print();
 
 private:
+  /// A tensor map and how its coordinates follow from head and batch.
+  struct Map {
+    std::string name;
+    /// Grids of three axes leave one axis for head and batch: its coordinate is their sum, each
+    /// times its step. Empty when both have an axis.
+    std::string headStep, batchStep;
+  };
+  /// Keys and values that one pair of maps describes, and the kinds of tiles that come from them.
+  struct KeySegment {
+    hopper::TileOp tile;
+    mlir::SmallVector<unsigned> kinds;
+    Map keys, values;
+  };
+
   mlir::LogicalResult findAttend();
+  mlir::LogicalResult findSegments();
   mlir::LogicalResult buildMaps();
-  mlir::LogicalResult addMap(mlir::StringRef name, mlir::Value tensor, mlir::ValueRange sizes,
-                             mlir::ArrayRef<int64_t> box);
+  mlir::FailureOr<Map> addMap(mlir::StringRef name, mlir::Value tensor, mlir::ValueRange sizes,
+                              mlir::Value base, mlir::ArrayRef<int64_t> box);
+  void foldHeads(Map &map, TensorMapRecipe &recipe, unsigned argument);
+  /// Host values of an extent or a stride of an input or output.
+  unsigned extentOf(unsigned argument, unsigned axis);
+  std::string copyCoordinates(const Map &map, mlir::ArrayRef<std::string> at, mlir::StringRef head,
+                              mlir::StringRef batch) const;
   void bindGrid(ScalarPrinter &printer);
 
   void addLimits();
   void writePreamble(CodeWriter &out, mlir::StringRef functions);
   void writeItem(CodeWriter &out);
   mlir::LogicalResult writeWalk(CodeWriter &out);
+  void writeKeyCopies(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writeProducer(CodeWriter &out);
   mlir::LogicalResult writeConsumer(CodeWriter &out);
   mlir::LogicalResult writeRow(CodeWriter &out, ScalarPrinter &scalars, mlir::Block &block,
                                const llvm::SmallPtrSetImpl<mlir::Operation *> &perRow);
-  mlir::LogicalResult writeKind(CodeWriter &out, ScalarPrinter &scalars, mlir::Block &block);
+  mlir::LogicalResult writeKind(CodeWriter &out, ScalarPrinter &scalars, mlir::Block &block,
+                                mlir::ArrayRef<int64_t> keyBox);
   mlir::LogicalResult writeElements(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writeFinish(CodeWriter &out, ScalarPrinter &scalars);
 
   hopper::AttendOp attend;
-  hopper::TileOp firstTile;
+  std::vector<KeySegment> segments;
+  Map queryMap, outputMap;
   mlir::SmallVector<std::string> mapNames;
 };
 

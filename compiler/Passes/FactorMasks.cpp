@@ -207,10 +207,11 @@ namespace {
 struct FactorMasks final : lacuna::impl::FactorMasksPassBase<FactorMasks> {
   void runOnOperation() override {
     getOperation()->walk([&](hopper::AttendOp attend) {
-      for (Region &region : attend.getElements())
-        masksFactored +=
-            MaskFactoring(region.front(), attend.getQueryBox().size(), attend.getKeyBox().size())
-                .run();
+      size_t queryAxes = attend.getQueryBox().size();
+      for (Region &region : attend.getElements()) {
+        size_t keyAxes = region.getNumArguments() - 1 - queryAxes;
+        masksFactored += MaskFactoring(region.front(), queryAxes, keyAxes).run();
+      }
     });
   }
 };

@@ -248,12 +248,13 @@ def TileToHopperPass : Pass<"lacuna-tile-to-hopper"> {
     On Hopper one thread feeds the copy engine and whole warpgroups do the
     arithmetic. The loops over key tiles go to the producer; what each tile
     needs beyond the product (score function, mask) becomes an element function,
-    one per distinct combination, chosen by the tile's kind.
+    one per distinct combination and source of keys, chosen by the tile's kind.
 
     Requires: masks as predicates (`lacuna-expand-masks`), loops with bounds
     (`lacuna-expand-footprints`), f16 or bf16 inputs, head dimensions of 32 to
-    256 in steps of 8, one segment, at most three axes. Leaves: kernels of scalars
-    and one `hopper.attend`, whose pipeline is still open (`lacuna-plan-hopper`).
+    256 in steps of 8, at most three axes, as many keys in the tiles of every
+    segment. Leaves: kernels of scalars and one `hopper.attend`, whose pipeline is
+    still open (`lacuna-plan-hopper`).
 
     ```mlir
     %r:3 = scf.for %j = %lo to %hi step %one iter_args(...) {

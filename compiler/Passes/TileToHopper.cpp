@@ -5,7 +5,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
+
+#include <numeric>
 
 namespace lacuna {
 #define GEN_PASS_DEF_TILETOHOPPERPASS
@@ -43,13 +44,18 @@ struct StepParts {
   bool isComplete() const { return query && keys && values; }
 };
 
-/// Refuses what the copy engine and the matrix instructions cannot do.
-static LogicalResult checkStep(tile::SoftmaxStepOp step, tile::LoadOp query) {
+static int64_t countTokens(ArrayRef<int64_t> box) {
+  return std::accumulate(box.begin(), box.end(), int64_t{1}, std::multiplies<>());
+}
+
+/// Refuses what the copy engine and the matrix instructions cannot do. `first` is the first step of
+/// the kernel.
+static LogicalResult checkStep(tile::SoftmaxStepOp step, StepParts first) {
   StepParts parts(step);
   if (!parts.isComplete())
     return step.emitOpError("expected scores of loaded queries and keys, and loaded values");
   // tile-to-hopper-1
-  if (parts.query != query)
+  if (parts.query != first.query)
     return step.emitOpError("expected one query tile per kernel");
   for (tile::LoadOp load : {parts.query, parts.keys, parts.values}) {
     // tile-to-hopper-2
@@ -62,15 +68,28 @@ static LogicalResult checkStep(tile::SoftmaxStepOp step, tile::LoadOp query) {
       return load.emitOpError("expected a head dimension of 32 to 256 in steps of 8 on this "
                               "target, got ")
              << channels;
-    // tile-to-hopper-4
-    if (!matchPattern(load.getBase(), m_Zero()))
-      return load.emitOpError("expected a domain of one segment on this target");
     // tile-to-hopper-5
     if (load.getBox().size() > 3)
       return load.emitOpError("expected at most three axes on this target, got ")
              << load.getBox().size();
   }
+  // tile-to-hopper-4
+  int64_t keys = countTokens(first.keys.getBox());
+  for (tile::LoadOp load : {parts.keys, parts.values})
+    if (countTokens(load.getBox()) != keys)
+      return load.emitOpError("expected key tiles of all segments to hold as many keys on this "
+                              "target, got ")
+             << keys << " and " << countTokens(load.getBox());
   return success();
+}
+
+/// Where key tiles come from: heads of a key and a value tensor, seen as a grid.
+static SmallVector<Value> sourceOf(StepParts parts) {
+  tile::LoadOp keys = parts.keys, values = parts.values;
+  SmallVector<Value> source{keys.getSource(), values.getSource(), keys.getBatch(), keys.getHead(),
+                            keys.getBase()};
+  llvm::append_range(source, keys.getSizes());
+  return source;
 }
 
 /// Token number of the pair's query or key: base + row-major(coordinates).
@@ -188,8 +207,13 @@ private:
   tile::StoreOp outputStore, lseStore;
   SmallVector<tile::SoftmaxStepOp> steps;
   DenseMap<Operation *, unsigned> kindOfStep;
-  /// One region per kind.
-  SmallVector<std::unique_ptr<Region>> kinds;
+  /// What tiles of one kind have in common.
+  struct Kind {
+    std::unique_ptr<Region> elements;
+    SmallVector<Value> source;
+    ArrayRef<int64_t> box;
+  };
+  SmallVector<Kind> kinds;
 };
 } // namespace
 
@@ -197,9 +221,9 @@ LogicalResult KernelRewriter::collect() {
   kernel.getBody().walk([&](tile::SoftmaxStepOp step) { steps.push_back(step); });
   if (steps.empty())
     return finish.emitOpError("expected at least one softmax step before it");
-  tile::LoadOp query = StepParts(steps.front()).query;
+  StepParts first(steps.front());
   for (tile::SoftmaxStepOp step : steps)
-    if (failed(checkStep(step, query)))
+    if (failed(checkStep(step, first)))
       return failure();
   for (Operation *user : finish->getUsers()) {
     auto store = dyn_cast<tile::StoreOp>(user);
@@ -223,11 +247,14 @@ LogicalResult KernelRewriter::classify() {
     if (!makeIndependent(*region, kernel.getBody()))
       return step.emitOpError("expected masks and score functions of values that the loop over "
                               "key tiles does not change");
-    auto *known = llvm::find_if(
-        kinds, [&](const std::unique_ptr<Region> &kind) { return areSame(*kind, *region); });
+    SmallVector<Value> source = sourceOf(parts);
+    ArrayRef<int64_t> box = parts.keys.getBox();
+    auto *known = llvm::find_if(kinds, [&](const Kind &kind) {
+      return kind.source == source && kind.box == box && areSame(*kind.elements, *region);
+    });
     kindOfStep[step] = std::distance(kinds.begin(), known);
     if (known == kinds.end())
-      kinds.push_back(std::move(region));
+      kinds.push_back({std::move(region), std::move(source), box});
   }
   return success();
 }
@@ -242,7 +269,8 @@ LogicalResult KernelRewriter::cloneWalk(Operation &op, OpBuilder &builder, IRMap
     hopper::TileOp::create(builder, step.getLoc(), kindOfStep[step], keys.getSource(),
                            values.getSource(), mapping.lookupOrDefault(keys.getBatch()),
                            mapping.lookupOrDefault(keys.getHead()), mapped(keys.getAt()),
-                           mapped(keys.getSizes()));
+                           mapped(keys.getSizes()), mapping.lookupOrDefault(keys.getBase()),
+                           keys.getBoxAttr());
     return success();
   }
   if (auto loop = dyn_cast<scf::ForOp>(op); loop && isTileOp(loop)) {
@@ -284,8 +312,9 @@ hopper::AttendOp KernelRewriter::createAttend(OpBuilder &builder) {
   tile::LoadOp query = parts.query;
   return hopper::AttendOp::create(
       builder, finish.getLoc(), query.getSource(), query.getBatch(), query.getHead(), query.getAt(),
-      query.getSizes(), finish.getSink(), outputStore.getTarget(),
-      lseStore ? lseStore.getTarget() : Value(), query.getBoxAttr(), parts.keys.getBoxAttr(),
+      query.getSizes(), query.getBase(), finish.getSink(), outputStore.getTarget(),
+      lseStore ? lseStore.getTarget() : Value(), query.getBoxAttr(),
+      builder.getI64IntegerAttr(countTokens(parts.keys.getBox())),
       builder.getI64IntegerAttr(parts.values.getTile().getType().getColumns()),
       parts.dot.getScaleAttr(), natural ? builder.getUnitAttr() : UnitAttr(),
       /*consumers=*/IntegerAttr(), /*stages=*/IntegerAttr(), /*query_slots=*/IntegerAttr(),
@@ -298,8 +327,8 @@ LogicalResult KernelRewriter::run() {
     return failure();
   OpBuilder builder(finish);
   hopper::AttendOp attend = createAttend(builder);
-  for (auto [kind, region] : llvm::zip_equal(kinds, attend.getElements()))
-    region.takeBody(*kind);
+  for (auto &&[kind, region] : llvm::zip_equal(kinds, attend.getElements()))
+    region.takeBody(*kind.elements);
 
   // Scalars of the kernel's own block stay where they are, before the new op; what stands inside
   // loops goes with them.

@@ -25,7 +25,54 @@ static int64_t product(ArrayRef<int64_t> extents) {
 }
 
 int64_t AttendOp::getRows() { return product(getQueryBox()); }
-int64_t AttendOp::getKeys() { return product(getKeyBox()); }
+
+ArrayRef<int64_t> AttendOp::getKeyBox(unsigned kind) {
+  ArrayRef<int64_t> box;
+  getWalk().walk([&](TileOp tile) {
+    if (tile.getKind() != kind)
+      return WalkResult::advance();
+    box = tile.getBox();
+    return WalkResult::interrupt();
+  });
+  return box;
+}
+
+/// Whether any 16 rows of `box` that start at a multiple of 16 are a box themselves: warps store
+/// their rows of the output with one copy.
+static bool hasBoxesOf16(ArrayRef<int64_t> box) {
+  int64_t rows = 16;
+  for (int64_t extent : llvm::reverse(box)) {
+    if (extent % rows == 0)
+      return true;
+    if (rows % extent != 0)
+      return false;
+    rows /= extent;
+  }
+  return rows == 1;
+}
+
+/// What one tile of the walk must agree on with its attend.
+static LogicalResult verifyTile(AttendOp attend, TileOp tile) {
+  // hopper-attend-5
+  if (tile.getKind() >= attend.getElements().size())
+    return tile.emitOpError("expected a kind with an element function, got ")
+           << tile.getKind() << " of " << attend.getElements().size();
+  // hopper-attend-6
+  if (product(tile.getBox()) != static_cast<int64_t>(attend.getKeys()))
+    return tile.emitOpError("expected ")
+           << attend.getKeys() << " keys in every tile, got " << product(tile.getBox());
+  // hopper-attend-4
+  size_t arguments = 1 + attend.getQueryBox().size() + tile.getBox().size();
+  Region &region = attend.getElements()[tile.getKind()];
+  if (region.getNumArguments() != arguments)
+    return attend.emitOpError("expected element functions of a score and ")
+           << arguments - 1 << " coordinates, got " << region.getNumArguments() << " arguments";
+  // hopper-attend-8
+  if (tile.getBox() != attend.getKeyBox(tile.getKind()))
+    return tile.emitOpError("expected one box for all tiles of a kind, got [")
+           << tile.getBox() << "] and [" << attend.getKeyBox(tile.getKind()) << "]";
+  return success();
+}
 
 /// Whether `value` is computed in `block` from its arguments other than those of the query.
 static bool dependsOnKey(Value value, Block &block, size_t queryAxes) {
@@ -44,8 +91,8 @@ static bool dependsOnKey(Value value, Block &block, size_t queryAxes) {
   return depends;
 }
 
-static LogicalResult verifyBounds(YieldOp yield, AttendOp attend) {
-  size_t axes = attend.getKeyBox().size(), queryAxes = attend.getQueryBox().size();
+static LogicalResult verifyBounds(YieldOp yield, size_t queryAxes) {
+  size_t axes = yield->getBlock()->getNumArguments() - 1 - queryAxes;
   if (yield.getLower().empty() && yield.getUpper().empty())
     return success();
   // hopper-yield-1
@@ -63,41 +110,56 @@ static LogicalResult verifyBounds(YieldOp yield, AttendOp attend) {
 
 LogicalResult AttendOp::verify() {
   // hopper-attend-1
-  if (getRows() % 64 != 0)
+  if (getRows() < 1 || getRows() % 64 != 0)
     return emitOpError("expected a multiple of 64 query rows, one warpgroup each, got ")
            << getRows();
   // hopper-attend-2
-  if (getKeys() % 16 != 0 || getKeys() > 256)
-    return emitOpError("expected a multiple of 16 keys per tile, at most 256, got ") << getKeys();
+  if (auto keys = static_cast<int64_t>(getKeys()); keys < 1 || keys % 16 != 0 || keys > 256)
+    return emitOpError("expected a multiple of 16 keys per tile, at most 256, got ") << keys;
   // hopper-attend-3
   if (getConsumers() && static_cast<int64_t>(*getConsumers()) * 64 != getRows())
     return emitOpError("expected one consumer warpgroup per 64 rows, got ")
            << *getConsumers() << " for " << getRows() << " rows";
-  size_t coordinates = getQueryBox().size() + getKeyBox().size();
+  // hopper-attend-10
+  size_t axes = getQueryBox().size();
+  if (getAt().size() != axes || getSizes().size() != axes)
+    return emitOpError("expected a query coordinate and size for each of ")
+           << axes << " axes, got " << getAt().size() << " and " << getSizes().size();
+  // hopper-attend-9
+  if (!hasBoxesOf16(getQueryBox()))
+    return emitOpError("expected 16 rows in a row of the query box to be a box, got box [")
+           << getQueryBox() << "]";
   for (Region &region : getElements()) {
-    // hopper-attend-4
-    if (region.getNumArguments() != 1 + coordinates)
-      return emitOpError("expected element functions of a score and ")
-             << coordinates << " coordinates, got " << region.getNumArguments() << " arguments";
     // hopper-attend-7
     if (region.front().empty() || !isa<YieldOp>(region.front().back()))
       return emitOpError("expected each element function to end with hopper.yield");
-    if (failed(verifyBounds(cast<YieldOp>(region.front().back()), *this)))
+    // hopper-attend-4
+    if (region.getNumArguments() < 2 + axes)
+      return emitOpError("expected element functions of a score, ")
+             << axes << " query coordinates and those of a key, got " << region.getNumArguments()
+             << " arguments";
+    if (failed(verifyBounds(cast<YieldOp>(region.front().back()), axes)))
       return failure();
   }
-  // hopper-attend-6
-  if (getKeyBox().size() > 1 && getKeyBox().back() % 8 != 0)
-    return emitOpError("expected a multiple of 8 keys along the innermost axis, got ")
-           << getKeyBox().back();
-  WalkResult result = getWalk().walk([&](TileOp tile) {
-    // hopper-attend-5
-    if (tile.getKind() < getElements().size())
-      return WalkResult::advance();
-    tile.emitOpError("expected a kind with an element function, got ")
-        << tile.getKind() << " of " << getElements().size();
-    return WalkResult::interrupt();
-  });
+  WalkResult result =
+      getWalk().walk([&](TileOp tile) { return WalkResult(verifyTile(*this, tile)); });
   return failure(result.wasInterrupted());
+}
+
+LogicalResult TileOp::verify() {
+  // hopper-tile-1
+  if (getAt().size() != getBox().size() || getSizes().size() != getBox().size())
+    return emitOpError("expected a coordinate and a size for each of ")
+           << getBox().size() << " axes, got " << getAt().size() << " and " << getSizes().size();
+  // hopper-tile-2
+  for (int64_t extent : getBox())
+    if (extent < 1)
+      return emitOpError("expected a box of positive extents, got ") << extent;
+  // hopper-tile-3: consumers find coordinates of keys eight at a time.
+  if (getBox().size() > 1 && getBox().back() % 8 != 0)
+    return emitOpError("expected a multiple of 8 keys along the innermost axis, got ")
+           << getBox().back();
+  return success();
 }
 
 #define GET_OP_CLASSES

@@ -24,25 +24,27 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
   let summary = "one query tile: a producer walks key tiles, warpgroups consume them";
   let description = [{
     The producer thread runs `walk`, whose `hopper.tile` ops name the key tiles
-    in order. Each of `consumers` warpgroups owns 64 rows of the query tile
-    (`query_box`, at `at`, on a grid of `sizes`) and for each key tile computes
+    in order, each of `keys` keys. Each of `consumers` warpgroups owns 64 rows of
+    the query tile (`query_box`, at `at`, on a grid of `sizes` whose first token
+    is row `base` of the query tensor) and for each key tile computes
     `scale * q k^T`, applies the element function of the tile's kind, and
     absorbs the result as `tile.softmax_step` does. The output and the natural
-    LSE are written at the end as `tile.finish` says.
+    LSE are written at the end as `tile.finish` says, to the query's rows.
 
     `elements` has one region per kind: its block has the score, the query's and
-    the key's coordinates, and `hopper.yield` returns the new score. With `natural` the element functions
-    get scaled scores; without it they get the raw products, which is right
-    for masks alone, and the scale is folded into the exponential.
+    the key's coordinates, and `hopper.yield` returns the new score. Tiles of one
+    kind have one box. With `natural` the element functions get scaled scores;
+    without it they get the raw products, which is right for masks alone, and
+    the scale is folded into the exponential.
 
     `stages` is the depth of the key and the value ring, `query_slots` how many
     query tiles are in shared memory, `ping_pong` whether warpgroups take turns
     at the tensor cores. The register counts are those of `setmaxnreg`.
   }];
   let arguments = (ins AnyRankedTensor:$query, Index:$batch, Index:$head, Variadic<Index>:$at,
-                       Variadic<Index>:$sizes, Optional<F32>:$sink, AnyMemRef:$output,
+                       Variadic<Index>:$sizes, Index:$base, Optional<F32>:$sink, AnyMemRef:$output,
                        Optional<AnyMemRef>:$lse, DenseI64ArrayAttr:$query_box,
-                       DenseI64ArrayAttr:$key_box, I64Attr:$value_dim, F32Attr:$scale,
+                       I64Attr:$keys, I64Attr:$value_dim, F32Attr:$scale,
                        UnitAttr:$natural,
                        OptionalAttr<I64Attr>:$consumers, OptionalAttr<I64Attr>:$stages,
                        OptionalAttr<I64Attr>:$query_slots,
@@ -50,16 +52,17 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
                        OptionalAttr<I64Attr>:$consumer_registers, UnitAttr:$ping_pong);
   let regions = (region SizedRegion<1>:$walk, VariadicRegion<SizedRegion<1>>:$elements);
   let assemblyFormat = [{
-    $query `[` $batch `,` $head `]` `at` `(` $at `)` `of` `(` $sizes `)` `box` $query_box
-    `keys` $key_box (`sink` $sink^)? `into` $output (`,` $lse^)? `scale` $scale
+    $query `[` $batch `,` $head `]` `at` `(` $at `)` `of` `(` $sizes `)` `base` $base `box` $query_box
+    `keys` $keys (`sink` $sink^)? `into` $output (`,` $lse^)? `scale` $scale
     `walk` $walk `elements` $elements attr-dict
     `:` type($query) `->` type($output) (`,` type($lse)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Query rows and keys of one tile.
+    /// Query rows of one tile.
     int64_t getRows();
-    int64_t getKeys();
+    /// The key box of tiles of a kind; empty for a kind that the walk never names.
+    ::llvm::ArrayRef<int64_t> getKeyBox(unsigned kind);
   }];
 }
 
@@ -67,16 +70,19 @@ def Hopper_TileOp : Hopper_Op<"tile", [AttrSizedOperandSegments,
                                        MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "the producer's word for one key tile";
   let description = [{
-    Copies the keys and values at `at` on a grid of `sizes` into the rings and
-    tells the consumers the tile's place and which element function applies.
-    Tokens outside the grid arrive as zero.
+    Copies the keys and values of the box at `at` on a grid of `sizes`, whose
+    first token is row `base` of both tensors, into the rings and tells the
+    consumers the tile's place and which element function applies. Tokens outside
+    the grid arrive as zero.
   }];
   let arguments = (ins I64Attr:$kind, AnyRankedTensor:$key, AnyRankedTensor:$value, Index:$batch,
-                       Index:$head, Variadic<Index>:$at, Variadic<Index>:$sizes);
+                       Index:$head, Variadic<Index>:$at, Variadic<Index>:$sizes, Index:$base,
+                       DenseI64ArrayAttr:$box);
   let assemblyFormat = [{
     `kind` $kind $key `,` $value `[` $batch `,` $head `]` `at` `(` $at `)` `of` `(` $sizes `)`
-    attr-dict `:` type($key) `,` type($value)
+    `base` $base `box` $box attr-dict `:` type($key) `,` type($value)
   }];
+  let hasVerifier = 1;
 }
 
 def Hopper_YieldOp : Hopper_Op<"yield", [Pure, Terminator, AttrSizedOperandSegments]> {

@@ -22,6 +22,9 @@ static Status checkMap(const KernelManifest &manifest, size_t number) {
                    map.tensor);
   if (map.axes.empty() || map.axes.size() > 5)
     return corrupt("expected map {} to have 1 to 5 axes, got {}", number, map.axes.size());
+  if (map.base && *map.base >= values)
+    return corrupt("expected the base of map {} to be one of {} host values, got {}", number,
+                   values, *map.base);
   for (size_t axis = 0; axis < map.axes.size(); ++axis) {
     const TensorMapRecipe::Axis &of = map.axes[axis];
     if (of.box == 0 || of.box > 256)

@@ -35,6 +35,8 @@ const char *toString(HostInstruction::Op op) {
     return "min";
   case Op::Max:
     return "max";
+  case Op::Gcd:
+    return "gcd";
   case Op::Equal:
     return "equal";
   case Op::Less:
@@ -122,6 +124,16 @@ static int64_t ceilDivide(int64_t dividend, int64_t divisor) {
   return quotient + ((dividend % divisor != 0 && (dividend < 0) == (divisor < 0)) ? 1 : 0);
 }
 
+/// False for 2^63, which has no place in 64 bits.
+static bool greatestCommonDivisor(int64_t a, int64_t b, int64_t &result) {
+  while (b != 0) {
+    int64_t rest = b == -1 ? 0 : a % b;
+    a = b;
+    b = rest;
+  }
+  return a >= 0 ? (result = a, true) : !__builtin_sub_overflow(int64_t{0}, a, &result);
+}
+
 /// Applies an operation on values; false when the result does not fit or the divisor is 0.
 static bool compute(Op op, int64_t a, int64_t b, int64_t c, int64_t &result) {
   switch (op) {
@@ -150,6 +162,8 @@ static bool compute(Op op, int64_t a, int64_t b, int64_t c, int64_t &result) {
   case Op::Max:
     result = std::max(a, b);
     return true;
+  case Op::Gcd:
+    return greatestCommonDivisor(a, b, result);
   case Op::Equal:
     result = a == b;
     return true;

@@ -94,12 +94,13 @@ template <int Slots> struct Cursor {
   }
 };
 
-/// The producer's side. `Copy` issues the copies of one matrix: copy(target, barrier, at).
+/// The producer's side. `Copy` issues the copies of one matrix: copy(target, barrier), and for keys
+/// and values copy(target, barrier, kind, a0, a1, a2).
 template <class C> struct Producer {
   const Shared<C> &shared;
   Cursor<C::querySlots> item;
   Cursor<C::stages> keys, values;
-  int pending[3];
+  TileNote pending;
   bool hasPending = false;
 
   /// Hands a work item to the consumers; a negative one ends the kernel.
@@ -122,10 +123,10 @@ template <class C> struct Producer {
     barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
     note(kind, a0, a1, a2);
     barrierArriveExpect(shared.keyFull(keys.slot), Shared<C>::keySlotBytes);
-    copyKeys(shared.key(keys.slot), shared.keyFull(keys.slot), a0, a1, a2);
+    copyKeys(shared.key(keys.slot), shared.keyFull(keys.slot), kind, a0, a1, a2);
     keys.advance();
     flush(copyValues);
-    pending[0] = a0, pending[1] = a1, pending[2] = a2;
+    pending = {kind, {a0, a1, a2}};
     hasPending = true;
   }
   /// After the last tile of an item.
@@ -149,8 +150,8 @@ private:
       return;
     barrierWait(shared.valueEmpty(values.slot), values.lap ^ 1);
     barrierArriveExpect(shared.valueFull(values.slot), Shared<C>::valueSlotBytes);
-    copyValues(shared.value(values.slot), shared.valueFull(values.slot), pending[0], pending[1],
-               pending[2]);
+    copyValues(shared.value(values.slot), shared.valueFull(values.slot), pending.kind,
+               pending.at[0], pending.at[1], pending.at[2]);
     values.advance();
   }
 };

@@ -15,9 +15,8 @@ static Status refuse(fmt::format_string<Values...> format, Values &&...values) {
                        fmt::format(format, std::forward<Values>(values)...));
 }
 
-/// Checks what only the tensor itself knows.
-static Status checkTensor(const Tensor &tensor) {
-  auto address = reinterpret_cast<uint64_t>(tensor.data);
+/// Checks what only the tensor itself knows; the map starts at `address`.
+static Status checkTensor(const Tensor &tensor, uint64_t address) {
   if (address % engineAlignment != 0)
     return refuse("expected an address that is a multiple of {} bytes, got {:#x}", engineAlignment,
                   address);
@@ -47,9 +46,11 @@ Result<TensorMapKey> makeTensorMapKey(const TensorMapRecipe &recipe, const Tenso
     }
     return key;
   }
-  if (Status status = checkTensor(tensor); !status)
-    return status;
   key.address = reinterpret_cast<uint64_t>(tensor.data);
+  if (recipe.base)
+    key.address += static_cast<uint64_t>(values[*recipe.base]) * width;
+  if (Status status = checkTensor(tensor, key.address); !status)
+    return status;
   for (size_t axis = 1; axis < recipe.axes.size(); ++axis) {
     int64_t stride = values[recipe.axes[axis].stride];
     if (key.extents[axis] == 1) {

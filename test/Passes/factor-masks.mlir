@@ -15,12 +15,13 @@ tile.kernel @window attributes {inputs = 3, outputs = 1} plan {
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
   %five = arith.constant 5 : index
   %six = arith.constant 6 : index
   %dead = arith.constant 0xFF800000 : f32
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     %back = arith.subi %i, %five : index
@@ -53,15 +54,15 @@ tile.kernel @dilated attributes {inputs = 3, outputs = 1} plan {
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
   %five = arith.constant 5 : index
   %six = arith.constant 6 : index
   %dead = arith.constant 0xFF800000 : f32
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
-    %zero = arith.constant 0 : index
     %distance = arith.subi %i, %j : index
     %rest = arith.remsi %distance, %five : index
     %even = arith.cmpi eq, %rest, %zero : index
@@ -88,12 +89,13 @@ tile.kernel @near_misses attributes {inputs = 3, outputs = 1} plan {
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
   %five = arith.constant 5 : index
   %six = arith.constant 6 : index
   %dead = arith.constant 0xFF800000 : f32
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     %double = arith.addi %j, %j : index

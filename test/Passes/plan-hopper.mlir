@@ -12,9 +12,10 @@ tile.kernel @d128 attributes {inputs = 3, outputs = 1} plan {
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     hopper.yield %s
@@ -38,9 +39,10 @@ tile.kernel @d64 attributes {inputs = 3, outputs = 1} plan {
 } body {
 ^bb0(%q: tensor<1x1x?x64xbf16>, %k: tensor<1x1x?x64xbf16>, %v: tensor<1x1x?x64xbf16>,
      %o: memref<1x1x?x64xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [192] keys [128] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x64xbf16>, tensor<1x1x?x64xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [192] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x64xbf16>, tensor<1x1x?x64xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     hopper.yield %s

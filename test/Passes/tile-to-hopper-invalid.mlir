@@ -58,8 +58,8 @@ tile.kernel @tile_to_hopper_3_head_dimension attributes {inputs = 3, outputs = 1
 
 // -----
 
-// A map describes one segment.
-tile.kernel @tile_to_hopper_4_one_segment attributes {inputs = 3, outputs = 1} plan {
+// Keys of all segments go through one ring.
+tile.kernel @tile_to_hopper_4_keys attributes {inputs = 3, outputs = 1} plan {
 ^bb0(%q: tensor<1x1x64x64xf16>, %k: tensor<1x1x64x64xf16>, %v: tensor<1x1x64x64xf16>):
   %one = arith.constant 1 : index
   tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
@@ -68,8 +68,7 @@ tile.kernel @tile_to_hopper_4_one_segment attributes {inputs = 3, outputs = 1} p
      %o: memref<1x1x64x64xf16>, %b: index, %h: index, %t: index):
   %zero = arith.constant 0 : index
   %n = arith.constant 64 : index
-  // expected-error @+1 {{'tile.load' op expected a domain of one segment on this target}}
-  %rows = tile.load %q[%b, %h] at (%zero) of (%n) base %n box [64] : tensor<1x1x64x64xf16> -> <64x64xf16>
+  %rows = tile.load %q[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x64xf16> -> <64x64xf16>
   %acc, %max, %sum = tile.begin : <64x64xf32>, <64xf32>, <64xf32>
   %keys = tile.load %k[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x64xf16> -> <64x64xf16>
   %values = tile.load %v[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x64xf16> -> <64x64xf16>
@@ -80,7 +79,12 @@ tile.kernel @tile_to_hopper_4_one_segment attributes {inputs = 3, outputs = 1} p
     tile.yield %y : f32
   } : <64x64xf32>
   %a1, %m1, %l1 = tile.softmax_step %capped, %values into %acc, %max, %sum : <64x64xf32>, <64x64xf16>, <64x64xf32>, <64xf32>
-  %out, %lse = tile.finish %a1, %m1, %l1 : <64x64xf32>, <64xf32> -> <64x64xf32>
+  // expected-error @+1 {{'tile.load' op expected key tiles of all segments to hold as many keys on this target, got 64 and 32}}
+  %more_keys = tile.load %k[%b, %h] at (%zero, %zero) of (%n, %n) base %n box [4, 8] : tensor<1x1x64x64xf16> -> <32x64xf16>
+  %more_values = tile.load %v[%b, %h] at (%zero, %zero) of (%n, %n) base %n box [4, 8] : tensor<1x1x64x64xf16> -> <32x64xf16>
+  %more_scores = tile.dot %rows, %more_keys scale 0.125 : <64x64xf16>, <32x64xf16> -> <64x32xf32>
+  %a2, %m2, %l2 = tile.softmax_step %more_scores, %more_values into %a1, %m1, %l1 : <64x32xf32>, <32x64xf16>, <64x64xf32>, <64xf32>
+  %out, %lse = tile.finish %a2, %m2, %l2 : <64x64xf32>, <64xf32> -> <64x64xf32>
   tile.store %out, %o[%b, %h] at (%zero) of (%n) base %zero box [64] : <64x64xf32>, memref<1x1x64x64xf16>
   tile.end
 }

@@ -3,7 +3,7 @@
 // Two loops: the first has no mask and becomes kind 0, the identity; the second
 // has one and becomes kind 1. The loops keep their bounds and lose their tiles.
 // CHECK-LABEL: tile.kernel @window
-// CHECK:         hopper.attend %{{.*}}[%[[B:.*]], %[[H:.*]]] at(%{{.*}}) of(%[[N:.*]]) box [64] keys [64]
+// CHECK:         hopper.attend %{{.*}}[%[[B:.*]], %[[H:.*]]] at(%{{.*}}) of(%[[N:.*]]) base %{{.*}} box [64] keys 64
 // CHECK:           scf.for %[[I:.*]] = %{{.*}} to %{{.*}} step
 // CHECK-NEXT:        arith.muli %[[I]]
 // CHECK-NEXT:        hopper.tile kind 0

@@ -9,6 +9,7 @@
 #include "lacuna/Tensor.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ struct HostInstruction {
     Mod,
     Min,
     Max,
+    /// Greatest common divisor, not negative; 0 of two zeros.
+    Gcd,
     /// 1 when a == b, else 0; and so on.
     Equal,
     Less,
@@ -95,6 +98,8 @@ struct TensorMapRecipe {
   /// Innermost axis first; at most five.
   std::vector<Axis> axes;
   Swizzle swizzle = Swizzle::Bytes128;
+  /// Host value: how many elements after the tensor's address the map starts; nothing for none.
+  std::optional<unsigned> base = {};
 };
 
 /// One kernel. Its CUDA signature is one `const __grid_constant__ TensorMap` per map, in order,

@@ -8,10 +8,11 @@ tile.kernel @hopper_attend_1_rows attributes {inputs = 3, outputs = 1} plan {
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
   // expected-error @+1 {{'hopper.attend' op expected a multiple of 64 query rows, one warpgroup each, got 32}}
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [32] keys [128] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [32] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     hopper.yield %s
@@ -29,10 +30,11 @@ tile.kernel @hopper_attend_2_keys attributes {inputs = 3, outputs = 1} plan {
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
   // expected-error @+1 {{'hopper.attend' op expected a multiple of 16 keys per tile, at most 256, got 24}}
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [24] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 24 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [24] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     hopper.yield %s
@@ -50,10 +52,11 @@ tile.kernel @hopper_attend_3_consumers attributes {inputs = 3, outputs = 1} plan
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
   // expected-error @+1 {{'hopper.attend' op expected one consumer warpgroup per 64 rows, got 1 for 128 rows}}
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     hopper.yield %s
@@ -71,12 +74,35 @@ tile.kernel @hopper_attend_4_coordinates attributes {inputs = 3, outputs = 1} pl
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
-  // expected-error @+1 {{'hopper.attend' op expected element functions of a score and 2 coordinates, got 2 arguments}}
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  // expected-error @+1 {{'hopper.attend' op expected element functions of a score, 1 query coordinates and those of a key, got 2 arguments}}
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// The function of a tile has the coordinates of its box.
+tile.kernel @hopper_attend_4_box attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 256 : index
+  // expected-error @+1 {{'hopper.attend' op expected element functions of a score and 2 coordinates, got 4 arguments}}
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index, %l: index):
     hopper.yield %s
   } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
   tile.end
@@ -92,10 +118,11 @@ tile.kernel @hopper_attend_5_kind attributes {inputs = 3, outputs = 1} plan {
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
   // expected-error @+1 {{'hopper.tile' op expected a kind with an element function, got 1 of 1}}
-    hopper.tile kind 1 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+    hopper.tile kind 1 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     hopper.yield %s
@@ -105,24 +132,26 @@ tile.kernel @hopper_attend_5_kind attributes {inputs = 3, outputs = 1} plan {
 
 // -----
 
-// Consumers find a key's coordinates eight at a time.
-tile.kernel @hopper_attend_6_innermost attributes {inputs = 3, outputs = 1} plan {
+// Tiles of all segments hold as many keys: they go through one ring.
+tile.kernel @hopper_attend_6_keys attributes {inputs = 3, outputs = 1} plan {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
   %one = arith.constant 1 : index
   tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
-  // expected-error @+1 {{'hopper.attend' op expected a multiple of 8 keys along the innermost axis, got 4}}
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [4, 4] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    // expected-error @+1 {{'hopper.tile' op expected 128 keys in every tile, got 64}}
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [64] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
-  ^bb0(%s: f32, %i: index, %j: index, %l: index):
+  ^bb0(%s: f32, %i: index, %j: index):
     hopper.yield %s
   } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
   tile.end
 }
+
 // -----
 
 // An element function returns a score.
@@ -133,10 +162,11 @@ tile.kernel @hopper_attend_7_yield attributes {inputs = 3, outputs = 1} plan {
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
   // expected-error @+1 {{'hopper.attend' op expected each element function to end with hopper.yield}}
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
   } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
@@ -153,12 +183,13 @@ tile.kernel @hopper_yield_1_axes attributes {inputs = 3, outputs = 1} plan {
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
   %five = arith.constant 5 : index
   %six = arith.constant 6 : index
   %dead = arith.constant 0xFF800000 : f32
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     // expected-error @+1 {{'hopper.yield' op expected a lower and an upper bound for each of 1 key axes, got 2 and 1}}
@@ -177,17 +208,151 @@ tile.kernel @hopper_yield_2_key attributes {inputs = 3, outputs = 1} plan {
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
   %five = arith.constant 5 : index
   %six = arith.constant 6 : index
   %dead = arith.constant 0xFF800000 : f32
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     %end = arith.addi %j, %six : index
     // expected-error @+1 {{'hopper.yield' op expected bounds that depend on neither the key nor the score}}
     hopper.yield %s within(%i) to(%end)
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// Consumers know a tile's box from its kind.
+tile.kernel @hopper_attend_8_box attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 256 : index
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t, %t) of(%n, %n) base %zero box [8, 16] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+    // expected-error @+1 {{'hopper.tile' op expected one box for all tiles of a kind, got [16, 8] and [8, 16]}}
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t, %t) of(%n, %n) base %zero box [16, 8] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index, %l: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// A warp stores its 16 rows with one copy.
+tile.kernel @hopper_attend_9_rows attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 256 : index
+  // expected-error @+1 {{'hopper.attend' op expected 16 rows in a row of the query box to be a box, got box [16, 12]}}
+  hopper.attend %q[%b, %h] at(%t, %t) of(%n, %n) base %zero box [16, 12] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %m: index, %j: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// One coordinate and one size per axis of the query box.
+tile.kernel @hopper_attend_10_axes attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 256 : index
+  // expected-error @+1 {{'hopper.attend' op expected a query coordinate and size for each of 2 axes, got 1 and 1}}
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [8, 16] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %m: index, %j: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// One coordinate and one size per axis of the key box.
+tile.kernel @hopper_tile_1_axes attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 256 : index
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    // expected-error @+1 {{'hopper.tile' op expected a coordinate and a size for each of 1 axes, got 2 and 1}}
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t, %t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// A box holds keys.
+tile.kernel @hopper_tile_2_extents attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 256 : index
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    // expected-error @+1 {{'hopper.tile' op expected a box of positive extents, got -1}}
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t, %t) of(%n, %n) base %zero box [-1, -128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index, %l: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// Consumers find a key's coordinates eight at a time.
+tile.kernel @hopper_tile_3_innermost attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 256 : index
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    // expected-error @+1 {{'hopper.tile' op expected a multiple of 8 keys along the innermost axis, got 4}}
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t, %t) of(%n, %n) base %zero box [32, 4] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index, %l: index):
+    hopper.yield %s
   } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
   tile.end
 }

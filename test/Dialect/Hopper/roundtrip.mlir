@@ -3,8 +3,8 @@
 
 // Everything that an attend can carry: a sink, an LSE, a plan, two kinds.
 // CHECK-LABEL: tile.kernel @whole
-// CHECK:         hopper.attend %{{.*}}[%{{.*}}, %{{.*}}] at(%{{.*}}) of(%{{.*}}) box [128] keys [128] sink %{{.*}} into %{{.*}}, %{{.*}} scale 1.250000e-01 walk {
-// CHECK-NEXT:      hopper.tile kind 1 %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] at(%{{.*}}) of(%{{.*}})
+// CHECK:         hopper.attend %{{.*}}[%{{.*}}, %{{.*}}] at(%{{.*}}) of(%{{.*}}) base %{{.*}} box [128] keys 128 sink %{{.*}} into %{{.*}}, %{{.*}} scale 1.250000e-01 walk {
+// CHECK-NEXT:      hopper.tile kind 1 %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] at(%{{.*}}) of(%{{.*}}) base %{{.*}} box [128]
 // CHECK-NEXT:    } elements {
 // CHECK-NEXT:    ^bb0
 // CHECK-NEXT:      hopper.yield
@@ -21,9 +21,10 @@ tile.kernel @whole attributes {inputs = 3, outputs = 2} plan {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %lse: memref<1x1x?xf32>, %b: index, %h: index, %t: index):
   %sink = arith.constant 0.5 : f32
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] sink %sink into %o, %lse scale 0.125 walk {
-    hopper.tile kind 1 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 sink %sink into %o, %lse scale 0.125 walk {
+    hopper.tile kind 1 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     hopper.yield %s
@@ -45,12 +46,13 @@ tile.kernel @bounds attributes {inputs = 3, outputs = 1} plan {
 } body {
 ^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
   %five = arith.constant 5 : index
   %six = arith.constant 6 : index
   %dead = arith.constant 0xFF800000 : f32
-  hopper.attend %q[%b, %h] at(%t) of(%n) box [128] keys [128] into %o scale 0.125 walk {
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     hopper.yield %s within(%i) to(%n)
