@@ -158,6 +158,11 @@ OwnedTensor OwnedTensor::clone(const Tensor &source) {
   OwnedTensor copy(source.type, source.shape);
   unsigned width = byteWidth(source.type);
   char *to = static_cast<char *>(copy.tensor.data);
+  if (source.isContiguous()) {
+    if (size_t bytes = static_cast<size_t>(source.elements()) * width)
+      std::memcpy(to, source.data, bytes);
+    return copy;
+  }
   forEachIndex(source.shape, [&](const std::vector<int64_t> &index) {
     std::memcpy(to, address(source, index), width);
     to += width;

@@ -107,7 +107,8 @@ Result<Tensor> Gpu::allocate(ElementType type, const std::vector<int64_t> &shape
 }
 
 Result<Tensor> Gpu::upload(const Tensor &host) const {
-  OwnedTensor copy = OwnedTensor::clone(host);
+  OwnedTensor copy = host.isContiguous() ? OwnedTensor() : OwnedTensor::clone(host);
+  const void *from = host.isContiguous() ? host.data : copy.view().data;
   Result<Tensor> device = allocate(host.type, host.shape, 0);
   if (!device || !device->data)
     return device;
@@ -116,9 +117,9 @@ Result<Tensor> Gpu::upload(const Tensor &host) const {
   auto bytes = static_cast<size_t>(host.elements()) * byteWidth(host.type);
   Status status = current.status();
   if (status)
-    status = api.check(api.copyToDevice(reinterpret_cast<uint64_t>(device->data), copy.view().data,
-                                        bytes, nullptr),
-                       "cuMemcpyHtoDAsync");
+    status =
+        api.check(api.copyToDevice(reinterpret_cast<uint64_t>(device->data), from, bytes, nullptr),
+                  "cuMemcpyHtoDAsync");
   if (status)
     status = api.check(api.contextSynchronize(), "cuCtxSynchronize");
   if (!status) {

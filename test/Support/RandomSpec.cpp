@@ -13,16 +13,28 @@ std::string describe(const Assignments &values) {
   return text;
 }
 
-RandomSpec::RandomSpec(Random &random) : random(random) {
+RandomSpec::RandomSpec(Random &random, Scale scale) : random(random), scale(scale) {
   keyHeads = random.between(1, 2);
   queryHeads = keyHeads * random.between(1, 3);
-  channels = random.between(1, 3) * 8;
-  valueChannels = chance(3) ? random.between(1, 20) : channels;
-  type = chance(5) ? "f16" : chance(5) ? "bf16" : "f32";
+  channels = drawChannels();
+  if (scale == Scale::Gpu) {
+    valueChannels = chance(3) ? drawChannels() : channels;
+    type = chance(2) ? "f16" : "bf16";
+  } else {
+    valueChannels = chance(3) ? random.between(1, 20) : channels;
+    type = chance(5) ? "f16" : chance(5) ? "bf16" : "f32";
+  }
   hasSinks = chance(5);
   writeDomain();
   std::string set = segments.size() > 1 ? writeSegments() : writeSet(segments[0], segments[0], 2);
   writeFunction(set);
+}
+
+int64_t RandomSpec::drawChannels() {
+  if (scale == Scale::Small)
+    return random.between(1, 3) * 8;
+  // Small ones are frequent, since the oracle is slow.
+  return 8 * (chance(3) ? random.between(4, 32) : random.between(4, 10));
 }
 
 std::string RandomSpec::define(const std::string &op) {
@@ -37,6 +49,11 @@ std::string RandomSpec::parameter(Parameter::Kind kind, int64_t low, int64_t hig
 }
 
 std::string RandomSpec::number(int64_t low, int64_t high) {
+  // Windows that reach over tiles of 128 as often as those of 20 over tiles of 16.
+  if (scale == Scale::Gpu && chance(2)) {
+    low *= 8;
+    high *= 8;
+  }
   if (chance(2))
     return std::to_string(random.between(low, high));
   if (chance(3))
@@ -71,6 +88,8 @@ void RandomSpec::writeDomain() {
   for (int64_t segment = 0; segment < count; ++segment) {
     int64_t axes = count > 1 ? random.between(1, 3) : random.between(2, 4);
     int64_t longest = axes == 1 ? 24 : axes == 2 ? 8 : axes == 3 ? 5 : 3;
+    if (scale == Scale::Gpu)
+      longest = axes == 1 ? 400 : axes == 2 ? 30 : axes == 3 ? 11 : 5;
     std::string sizes;
     for (int64_t axis = 0; axis < axes; ++axis)
       sizes += (axis == 0 ? "" : ", ") + (chance(2) ? std::to_string(random.between(1, longest))

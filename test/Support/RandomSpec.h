@@ -20,7 +20,14 @@ std::string describe(const Assignments &values);
 /// compilation serves them all.
 class RandomSpec {
 public:
-  explicit RandomSpec(Random &random);
+  /// How large specs get.
+  enum class Scale {
+    /// For tiles of 8 to 32 tokens on the CPU, with any type and number of channels.
+    Small,
+    /// For the tiles of a GPU: longer windows and grids, 16-bit floats, channels that it supports.
+    Gpu,
+  };
+  explicit RandomSpec(Random &random, Scale scale = Scale::Small);
 
   const std::string &getText() const { return text; }
   /// Concrete sizes and values. Lengths at the borders of `tile` are frequent.
@@ -66,11 +73,13 @@ private:
   std::string fromStart() { return chance(5) ? " from_start" : ""; }
   /// True once in `count`.
   bool chance(int64_t count) const { return random.below(count) == 0; }
+  int64_t drawChannels();
   /// " : !sparsity.set<...>", or nothing for a sequence.
   static std::string typeText(const Segment &queries, const Segment &keys);
   static std::string inDomain(const Segment &segment);
 
   Random &random;
+  const Scale scale;
   std::string text, body;
   std::vector<Parameter> parameters;
   std::vector<Segment> segments;

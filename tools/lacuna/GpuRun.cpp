@@ -3,6 +3,7 @@
 
 #include "compiler/Emit/CudaPrinter.h"
 #include "tools/lacuna/Command.h"
+#include "tools/lacuna/StridedTensor.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -46,14 +47,49 @@ int GpuRun::compile(ModuleOp module, const SpecToTileOptions &tiles) {
   return Success;
 }
 
+/// The memory of a view, as a tensor of one axis.
+static Tensor spanned(const Tensor &tensor) {
+  return {tensor.type, {spanOf(tensor)}, {1}, tensor.data};
+}
+
+/// Every byte of a NaN in all float types.
+static constexpr unsigned char nanByte = 0xff;
+
+Result<Tensor> GpuRun::upload(const Tensor &tensor) {
+  Result<Tensor> copy = gpu->upload(spanned(tensor));
+  if (!copy)
+    return copy;
+  return Tensor{tensor.type, tensor.shape, tensor.strides, copy->data};
+}
+
+Result<Tensor> GpuRun::poison(const Tensor &output) {
+  Tensor like = output;
+  if (spread)
+    like.strides = spreadStrides(output.shape);
+  Result<Tensor> memory = gpu->allocate(output.type, {spanOf(like)}, nanByte);
+  if (!memory)
+    return memory;
+  like.data = memory->data;
+  return like;
+}
+
+Result<OwnedTensor> GpuRun::download(const Tensor &output) {
+  Result<OwnedTensor> memory = gpu->download(spanned(output));
+  if (!memory)
+    return memory;
+  return gather(output, *memory, nanByte);
+}
+
 int GpuRun::prepare(const std::vector<Argument> &arguments) {
+  // What a run that failed has left.
+  release();
   for (const Argument &argument : arguments) {
     const auto *tensor = std::get_if<Tensor>(&argument);
     if (!tensor) {
       inputs.push_back(argument);
       continue;
     }
-    Result<Tensor> copy = gpu->upload(*tensor);
+    Result<Tensor> copy = upload(*tensor);
     if (!copy)
       return report(copy.status());
     inputs.emplace_back(*copy);
@@ -63,7 +99,7 @@ int GpuRun::prepare(const std::vector<Argument> &arguments) {
   if (Status status = program->run(nullptr, inputs, outputs); !status)
     return report(status);
   for (Tensor &output : outputs) {
-    Result<Tensor> poisoned = gpu->allocate(output.type, output.shape, 0xff);
+    Result<Tensor> poisoned = poison(output);
     if (!poisoned)
       return report(poisoned.status());
     gpu->free(output);
@@ -94,7 +130,7 @@ int GpuRun::execute(const std::vector<Argument> &arguments, int64_t repeats, dou
     seconds = repeat == 0 ? *time : std::min(seconds, *time);
   }
   for (const Tensor &output : outputs) {
-    Result<OwnedTensor> copy = gpu->download(output);
+    Result<OwnedTensor> copy = output.isContiguous() ? gpu->download(output) : download(output);
     if (!copy)
       return report(copy.status());
     results.push_back(std::move(*copy));

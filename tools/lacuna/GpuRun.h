@@ -17,6 +17,7 @@ class GpuRun {
 public:
   /// Lowers `module`, which it changes, and loads the first function's program.
   int compile(mlir::ModuleOp module, const SpecToTileOptions &tiles);
+  bool isCompiled() const { return program.has_value(); }
   /// Runs on copies of `arguments`, `repeats` times; results start as NaN, so that what a kernel
   /// leaves out shows. `seconds` is the fastest run on the GPU.
   int execute(const std::vector<Argument> &arguments, int64_t repeats, double &seconds,
@@ -26,7 +27,15 @@ public:
   /// few that warm the clocks.
   int measure(const std::vector<Argument> &arguments, int repeats, std::vector<double> &seconds);
 
+  /// Results lie inside larger tensors, and what is around them must stay as it is.
+  bool spread = false;
+
 private:
+  /// A copy of a tensor that has the same strides.
+  Result<Tensor> upload(const Tensor &tensor);
+  /// Memory for a result like `output`, all NaN; inside a larger tensor when `spread` says so.
+  Result<Tensor> poison(const Tensor &output);
+  Result<OwnedTensor> download(const Tensor &output);
   /// Copies of the arguments and, from a first run, results of the right sizes.
   int prepare(const std::vector<Argument> &arguments);
   void release();

@@ -9,10 +9,12 @@
 #include "tools/lacuna/RunReport.h"
 #include "tools/lacuna/Spec.h"
 #include "tools/lacuna/SpecArguments.h"
+#include "tools/lacuna/StridedTensor.h"
 
 #include "dialects/Attn/Attn.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
@@ -27,7 +29,9 @@ struct RunRequest {
   BindOptions binding;
   SpecToTileOptions tiles;
   int64_t threads = 0, repeats = 1, checkRows = 0;
-  bool onGpu = false;
+  bool onGpu = false, strided = false;
+  /// What each run sets beyond `binding`, as written; one empty text for a single run.
+  std::vector<std::string> sets = {""};
 };
 
 /// A run so far; steps return an exit code after a message, or Success.
@@ -38,6 +42,10 @@ public:
   int run();
 
 private:
+  /// One run: values, results, report.
+  int runOnce(const std::string &set);
+  int bind(const std::string &set);
+  /// Once for all runs.
   int compile();
   int execute();
   int countWork();
@@ -53,6 +61,8 @@ private:
   std::unique_ptr<CpuProgram> program;
   GpuRun gpu;
   std::vector<OwnedTensor> outputs;
+  double compileSeconds = 0;
+  bool compiled = false;
   RunReport report;
 };
 } // namespace
@@ -67,13 +77,30 @@ static void showProgress(llvm::StringRef what) {
     llvm::errs() << "lacuna: " << what << "...\n";
 }
 
+int Runner::bind(const std::string &set) {
+  BindOptions options = request.binding;
+  if (!set.empty() && !parseAssignments(set, options.given))
+    return fail("expected pairs such as n=4096,left=255, got '" + set + "'");
+  FailureOr<BoundSpec> values = bindSpec(spec->getFunction(), options);
+  if (failed(values))
+    return UserMistake;
+  bound = std::move(*values);
+  if (request.strided)
+    spreadArguments(bound);
+  return Success;
+}
+
 int Runner::compile() {
+  if (compiled)
+    return Success;
+  compiled = true;
   auto start = std::chrono::steady_clock::now();
   // The oracle reads the spec as it was written: compile a copy.
   module = spec->getModule().clone();
   if (request.onGpu) {
+    gpu.spread = request.strided;
     int code = gpu.compile(*module, request.tiles);
-    report.compileSeconds = secondsSince(start);
+    compileSeconds = secondsSince(start);
     return code;
   }
   PassManager passes(&spec->getContext());
@@ -81,15 +108,16 @@ int Runner::compile() {
   buildTileToLoops(passes);
   if (failed(passes.run(*module)))
     return UserMistake;
-  auto compiled = CpuProgram::compile(*module->getOps<func::FuncOp>().begin());
-  if (failed(compiled))
+  auto machineCode = CpuProgram::compile(*module->getOps<func::FuncOp>().begin());
+  if (failed(machineCode))
     return UserMistake;
-  program = std::move(*compiled);
-  report.compileSeconds = secondsSince(start);
+  program = std::move(*machineCode);
+  compileSeconds = secondsSince(start);
   return Success;
 }
 
 int Runner::execute() {
+  report.compileSeconds = compileSeconds;
   report.threads = pool.getThreads();
   report.repeats = request.repeats;
   if (request.onGpu)
@@ -166,10 +194,25 @@ int Runner::run() {
   spec = Spec::load(arguments.positional(0));
   if (!spec)
     return UserMistake;
-  FailureOr<BoundSpec> values = bindSpec(spec->getFunction(), request.binding);
-  if (failed(values))
-    return UserMistake;
-  bound = std::move(*values);
+  int worst = Success;
+  for (const std::string &set : request.sets) {
+    int code = runOnce(set);
+    if (code && !set.empty())
+      llvm::errs() << "lacuna: note: with --set " << set << '\n';
+    worst = std::max(worst, code);
+    // Without a program nothing can follow.
+    if (compiled && !program && !gpu.isCompiled())
+      break;
+  }
+  return worst;
+}
+
+int Runner::runOnce(const std::string &set) {
+  if (int code = bind(set))
+    return code;
+  report = RunReport();
+  report.set = set;
+  outputs.clear();
   report.function = bound.function.getSymName().str();
   report.target = request.onGpu ? "sm_90a" : "cpu";
   report.spec = &bound;
@@ -184,6 +227,25 @@ int Runner::run() {
       return code;
   llvm::outs() << (arguments.has("--json") ? report.json() : report.text());
   return report.check && !report.check->passes() ? UserMistake : Success;
+}
+
+/// The lines of the file that `--sets` names.
+static int readSets(const Arguments &arguments, RunRequest &request) {
+  if (!arguments.has("--sets"))
+    return Success;
+  if (arguments.has("--outputs"))
+    return failUsage(arguments.getCommand(), "option '--outputs' is for one run, not for '--sets'");
+  auto file = llvm::MemoryBuffer::getFile(arguments.get("--sets"));
+  if (!file)
+    return fail("cannot read '" + arguments.get("--sets") + "': " + file.getError().message());
+  request.sets.clear();
+  for (llvm::StringRef rest = (*file)->getBuffer(); !rest.empty();) {
+    auto [line, next] = rest.split('\n');
+    if (!line.trim().empty())
+      request.sets.push_back(line.trim().str());
+    rest = next;
+  }
+  return Success;
 }
 
 static int runRun(const Arguments &arguments) {
@@ -206,6 +268,9 @@ static int runRun(const Arguments &arguments) {
     return code;
   if (int code = readCount(arguments, "--check-rows", 1, request.checkRows))
     return code;
+  request.strided = arguments.has("--strided");
+  if (int code = readSets(arguments, request))
+    return code;
   return Runner(arguments, request).run();
 }
 
@@ -213,11 +278,13 @@ static const Option options[] = {
     {"--set", "NAME=VALUE,...",
      "sizes (n, nq, nk, b, ...), scalars (left=255), shapes (q=1x8x4096x64) and\n"
      "elements (offsets=0:100:4096); may be repeated"},
+    {"--sets", "FILE", "run once for each line, a further --set; the spec is compiled once"},
     {"--check", "", "compare with the oracle, exit 1 when a value is beyond tolerance"},
     {"--check-rows", "N",
      "check about N rows of each attend, not more: the first, last and tile-border rows\n"
      "of every head, then others"},
     {"--target", "TARGET", "where to run: cpu (default), or cuda, an H100 or H200"},
+    {"--strided", "", "tensors lie inside larger ones, tokens before heads, with NaN between rows"},
     {"--inputs", "DIR", "take argument %q from DIR/q.npy, and so on"},
     {"--outputs", "DIR", "write each result to DIR/<name>.npy"},
     {"--seed", "N", "where random inputs and samples start (default: 0)"},

@@ -45,6 +45,8 @@ static std::string checkText(const CheckReport &check, uint64_t seed) {
 
 std::string RunReport::text() const {
   std::string text = fmt::format("function    {}\n", function);
+  if (!set.empty())
+    text += fmt::format("set         {}\n", set);
   for (size_t index = 0; index < spec->names.size(); ++index)
     text += fmt::format("  {}\n", argumentText(spec->names[index], spec->arguments[index]));
   text += fmt::format("seed        {}\n", spec->seed);
@@ -102,6 +104,8 @@ std::string RunReport::json() const {
   llvm::json::OStream json(os, 2);
   json.object([&] {
     json.attribute("function", function);
+    if (!set.empty())
+      json.attribute("set", set);
     json.attributeArray("arguments", [&] { writeArguments(json, *spec); });
     json.attribute("seed", static_cast<int64_t>(spec->seed));
     json.attribute("target", target);

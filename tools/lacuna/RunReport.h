@@ -8,6 +8,8 @@ namespace lacuna::tool {
 /// Everything that `lacuna run` prints.
 struct RunReport {
   std::string function, target;
+  /// The line of `--sets` that this run is of.
+  std::string set;
   const BoundSpec *spec = nullptr;
   int64_t threads = 0;
   /// Live pairs over all attends, heads and batch entries; all pairs.
