@@ -1,0 +1,266 @@
+"""The table of property tests: specs, and the sizes and values that each runs on.
+
+Every group is one property of the issue's list. Sizes lie at the borders of tiles of 64, 80, 96, 128 and 192 tokens.
+"""
+import os
+import re
+import struct
+
+EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
+
+
+class Check:
+    """A spec and lines for `--sets`. `axes` says how many axes its queries have; `files` makes .npy inputs by name."""
+
+    def __init__(self, group, name, spec, sets=("b=1",), flags=(), axes=1, files=None, slow=False, sanitize=False):
+        self.group, self.name, self.spec, self.sets, self.flags = group, name, spec, list(sets), list(flags)
+        self.axes, self.files, self.slow, self.sanitize = axes, files, slow, sanitize
+
+    @property
+    def title(self):
+        return f"{self.group}: {self.name}"
+
+
+def spec(set, type="bf16", hq=4, hkv=2, d=64, dv=None, arguments="", clauses="", lse=True, axes=1):
+    """One attend over the set that `set`, lines of ops, defines as %set."""
+    dv = dv or d
+    tensor = lambda heads, channels: f"tensor<?x{heads}x?x{channels}x{type}>"
+    query, key, value, output = tensor(hq, d), tensor(hkv, d), tensor(hkv, dv), tensor(hq, dv)
+    sums = f"tensor<?x{hq}x?xf32>"
+    results, names = ([output, sums], "%o, %lse") if lse else ([output], "%o")
+    results = ", ".join(results)
+    ops = "".join(f"  {line.strip()}\n" for line in set.strip().split("\n"))
+    set_type = f" : !sparsity.set<{axes}>" if axes > 1 else ""
+    return (f"func.func @f(%q: {query}, %k: {key}, %v: {value}{arguments}) -> ({results}) {{\n{ops}"
+            f"  {names} = attn.attend %q, %k, %v over %set{clauses}{set_type}\n"
+            f"      : {query}, {key}, {value} -> {results}\n  return {names} : {results}\n}}\n")
+
+
+WINDOW = "%set = sparsity.window left(%left) right(%right)"
+WINDOW_ARGUMENTS = ", %left: index, %right: index"
+LENGTHS = (0, 1, 2, 63, 64, 65, 79, 97, 127, 128, 129, 191, 193, 1000, 1025)
+UNEQUAL = ((1, 1000), (1000, 1), (65, 129), (129, 65), (0, 64), (64, 0), (193, 1025), (1025, 63))
+
+
+def lengths(extra=""):
+    """Every length, and unequal ones; the batch goes from one to three."""
+    lines = [f"b={1 + number % 3 * (length < 1000)},n={length}{extra}" for number, length in enumerate(LENGTHS)]
+    return lines + [f"b=1,nq={queries},nk={keys}{extra}" for queries, keys in UNEQUAL]
+
+
+def retyped(name, type, channels):
+    """An example with other elements and another number of channels; tables and sums stay f32."""
+    with open(os.path.join(EXAMPLES, name + ".mlir")) as file:
+        return re.sub(r"(tensor<\?x\d+x\?x)\d+xf32>", rf"\g<1>{channels}x{type}>", file.read())
+
+
+AXES = {"neighbourhood_2d": 2, "radial_decay": 2, "neighbourhood_3d": 3, "sliding_tile": 3}
+LONGER = {"neighbourhood_2d": "height=9,width=70", "neighbourhood_3d": "frames=3", "radial_decay": "frames=11,width=50",
+          "documents": "n=700,offsets=0:1:130:130:131:640", "cross_merge": "q=1x4x70x{d}", "text_and_video": "text=131,frames=2",
+          "sliding_tile": "hq=2", "prefix_lm": "n=650,prefix=333", "sliding_window_sinks": "n=1000,left=300"}
+
+
+def examples():
+    names = sorted(file[:-5] for file in os.listdir(EXAMPLES) if file.endswith(".mlir"))
+    for name in names:
+        for type, channels in (("bf16", 32), ("f16", 64), ("bf16", 128)):
+            more = LONGER.get(name, "n=650").format(d=channels)
+            batch = "b=1," if name == "cross_merge" else "b=2,"
+            yield Check("examples", f"{name} {type} D{channels}", retyped(name, type, channels), ["b=1", batch + more],
+                        axes=AXES.get(name, 1), sanitize=channels == 64)
+
+
+def head_dims():
+    pairs = [(d, d) for d in range(32, 257, 8)]
+    pairs += [(32, 64), (64, 32), (64, 128), (128, 64), (192, 128), (72, 136), (40, 256), (256, 40), (96, 32), (104, 112)]
+    for d, dv in pairs:
+        type = "f16" if d // 8 % 2 else "bf16"
+        yield Check("channels", f"D{d} Dv{dv} {type}", spec("%set = sparsity.causal", type, 2, 1, d, dv),
+                    ["b=1,n=257", "b=2,nq=100,nk=333", "b=1,n=31"], slow=d % 64 != 0, sanitize=(d, dv) in ((72, 136), (64, 64), (256, 256)))
+
+
+def head_ratios():
+    for hq, hkv in ((3, 3), (3, 1), (14, 2), (28, 4), (8, 1), (64, 1)):
+        for set, name in (("%set = sparsity.causal", "causal"), ("%set = sparsity.window left(100) right(30)", "window")):
+            yield Check("head ratios", f"{hq}:{hkv} {name}", spec(set, "bf16", hq, hkv, 64 if name == "causal" else 128),
+                        ["b=1,n=257", "b=2,nq=65,nk=300", "b=1,nq=3,nk=700"], slow=hq in (14, 8), sanitize=hq == 3 and name == "causal")
+
+
+def sequence_lengths():
+    sets = [("dense", "%set = sparsity.all", "", ""), ("causal", "%set = sparsity.causal", "", ""),
+            ("window", WINDOW, WINDOW_ARGUMENTS, ",left=70,right=9"),
+            ("suffix and rows", "%a = sparsity.suffix 70\n%b = sparsity.rows 65\n%set = sparsity.union %a, %b", "", "")]
+    for d in (64, 128, 256):
+        for name, set, arguments, extra in sets:
+            yield Check("lengths", f"{name} D{d}", spec(set, "bf16" if d != 64 else "f16", 2, 1, d, arguments=arguments),
+                        lengths(extra), slow=d == 256, sanitize=name in ("dense", "window"))
+    yield Check("lengths", "run-time windows, empty rows among them",
+                spec(WINDOW, arguments=WINDOW_ARGUMENTS),
+                [f"b=1,n=300,left={left},right={right}"
+                 for left, right in ((0, 0), (1, 0), (127, 0), (128, 0), (129, 129), (-1, 200), (-129, 400), (400, -300), (5, -6))],
+                sanitize=True)
+    yield Check("lengths", "nothing is live", spec("%set = sparsity.none"), ["b=2,n=130", "b=1,n=1"], sanitize=True)
+    yield Check("lengths", "a prefix of run-time length", spec("%set = sparsity.prefix %p", arguments=", %p: index"),
+                [f"b=1,n=200,p={p}" for p in (0, 1, 127, 128, 129, 200, 1000)])
+    yield Check("lengths", "positions from the start", spec("%set = sparsity.window left(40) right(3) from_start"),
+                ["b=1,nq=300,nk=129", "b=1,nq=100,nk=700"])
+
+
+def documents():
+    offsets = ["0:300", "0:0:300", "0:300:300", "0:1:2:3:300", "0:100:100:100:228:229:300", "0:127:128:129:257:300", "0:64:128",
+               "0:0", "0:299"]
+    arguments = ", %cu: tensor<?xi32>"
+    for causal in ("", " causal"):
+        for d in (64, 128):
+            set = f"%set = sparsity.documents %cu, %cu{causal} : tensor<?xi32>, tensor<?xi32>"
+            yield Check("documents", f"D{d}{causal}", spec(set, "bf16", d=d, arguments=arguments),
+                        [f"b=1,n=300,cu={line}" for line in offsets] + ["b=2,n=1025,cu=0:3:700:1025"], sanitize=d == 64)
+        set = f"%set = sparsity.documents %cu_q, %cu_k{causal} : tensor<?xi32>, tensor<?xi32>"
+        yield Check("documents", "other keys than queries" + causal,
+                    spec(set, "f16", arguments=", %cu_q: tensor<?xi32>, %cu_k: tensor<?xi32>"),
+                    ["b=1,nq=130,nk=400,cu_q=0:1:129:130,cu_k=0:200:200:400", "b=1,nq=200,nk=50,cu_q=0:100:200,cu_k=0:0:50"])
+
+
+def radii():
+    rows = [(2, "[%n0, %n1]", "[3, 5]", ["n0=20,n1=30", "n0=7,n1=64", "n0=1,n1=1", "n0=33,n1=17"]),
+            (3, "[%n0, %n1, %n2]", "[2, 3, 4]", ["n0=5,n1=9,n2=17", "n0=4,n1=8,n2=16", "n0=1,n1=3,n2=40", "n0=9,n1=6,n2=7"])]
+    for axes, grid, radius, sets in rows:
+        sizes = "".join(f", %n{axis}: index" for axis in range(axes))
+        for border in ("clip", "shift"):
+            for causal in ("", " causal [0]"):
+                set = (f"%g = sparsity.grid {grid}\n"
+                       f"%set = sparsity.radius {radius} border({border}){causal} in %g : !sparsity.domain<{axes}>")
+                for d, type in ((64, "f16"), (128, "bf16")):
+                    yield Check("radius", f"{axes} axes {border}{causal} D{d}", spec(set, type, d=d, arguments=sizes, axes=axes),
+                                ["b=1," + line for line in sets], axes=axes, slow=d == 64, sanitize=d == 128 and not causal)
+    three = "%g = sparsity.grid [%n0, %n1, %n2]\n"
+    arguments = ", %n0: index, %n1: index, %n2: index, %r0: index, %r1: index, %r2: index"
+    yield Check("radius", "run-time radii", spec(three + "%set = sparsity.radius [%r0, %r1, %r2] in %g : !sparsity.domain<3>",
+                                                arguments=arguments, axes=3),
+                [f"b=1,n0=6,n1=9,n2=18,{r}" for r in ("r0=0,r1=0,r2=0", "r0=2,r1=5,r2=8", "r0=9,r1=1,r2=0", "r0=9,r1=9,r2=20")], axes=3)
+    sizes = ", %n0: index, %n1: index, %n2: index"
+    for name, op in (("dilation", "[1, 2, 2] dilation [1, 2, 3]"), ("units", "[1, 1, 1] unit [2, 4, 4]"), ("l1", "[6] norm(l1)"),
+                     ("l2", "[5] norm(l2)"), ("per head", "[%r : tensor<?xi32>, 3, 3]")):
+        extra = ", %r: tensor<?xi32>" if name == "per head" else ""
+        yield Check("radius", name, spec(three + f"%set = sparsity.radius {op} in %g : !sparsity.domain<3>", "f16",
+                                         arguments=sizes + extra, axes=3),
+                    ["b=1,n0=6,n1=9,n2=18" + (",r=0:1:2:7" if extra else "")], axes=3, slow=name in ("units", "l1"))
+
+
+SOFTCAP = """ score (%s, %b, %h, %i, %j) {
+    %cap = arith.constant 20.0 : f32
+    %ratio = arith.divf %s, %cap : f32
+    %tanh = math.tanh %ratio : f32
+    %capped = arith.mulf %tanh, %cap : f32
+    attn.yield %capped : f32
+  }"""
+
+
+def clauses():
+    sinks = " sinks %sinks : tensor<?xf32>"
+    yield Check("clauses", "a sink per head, empty rows among them",
+                spec(WINDOW, arguments=WINDOW_ARGUMENTS + ", %sinks: tensor<?xf32>", clauses=sinks),
+                [f"b=1,n=300,sinks=0.5:-1:0:9,left={left},right={right}" for left, right in ((100, 0), (-1, 0), (-100, 150))],
+                sanitize=True)
+    for scale in ("0.01", "1.0"):
+        yield Check("clauses", "scale " + scale, spec("%set = sparsity.causal", "f16", clauses=f" scale {scale}"), ["b=1,n=300"])
+    yield Check("clauses", "softcap over documents", spec("%set = sparsity.documents %cu, %cu causal : tensor<?xi32>, tensor<?xi32>",
+                                                          arguments=", %cu: tensor<?xi32>", d=128, clauses=SOFTCAP),
+                ["b=1,n=400,cu=0:130:130:399"])
+    yield Check("clauses", "no log-sum-exp", spec("%set = sparsity.causal", lse=False, d=128), ["b=2,n=300", "b=1,n=0"])
+
+
+def heads():
+    per_head = """%past = sparsity.causal
+        %near = sparsity.window left(%left : tensor<?xi32>) right(0)
+        %dots = sparsity.stride 5
+        %set = sparsity.per_head %class : tensor<?xi32> [%past, %near, %dots]"""
+    yield Check("heads", "a set per head", spec(per_head, hq=6, hkv=2, arguments=", %class: tensor<?xi32>, %left: tensor<?xi32>"),
+                ["b=2,n=300,class=0:1:2:1:0:2,left=0:200:5:1:7:9", "b=1,nq=70,nk=500,class=1:1:1:1:1:1,left=0:-1:128:127:129:499"],
+                sanitize=True)
+    # More programs than the second and third axis of a grid of blocks may have.
+    yield Check("heads", "70000 heads", spec("%set = sparsity.causal", hq=70000, hkv=700, d=32), ["b=1,n=17"], ["--check-rows=2000"], slow=True)
+    yield Check("heads", "33000 heads of three tiles", spec("%set = sparsity.causal", hq=33000, hkv=330, d=32), ["b=1,n=300"],
+                ["--check-rows=2000"], slow=True)
+    yield Check("heads", "70000 entries of a batch", spec("%set = sparsity.causal", hq=1, hkv=1, d=32), ["b=70000,n=19"],
+                ["--check-rows=2000"], slow=True)
+
+
+def strided():
+    rows = [("causal", "%set = sparsity.causal", "", 1, ["b=2,n=300", "b=3,nq=65,nk=129", "b=1,n=1", "b=1,n=0"]),
+            ("window", WINDOW, WINDOW_ARGUMENTS, 1, ["b=2,n=513,left=70,right=9"]),
+            ("grid", "%g = sparsity.grid [%n0, %n1]\n%set = sparsity.radius [2, 7] in %g : !sparsity.domain<2>",
+             ", %n0: index, %n1: index", 2, ["b=2,n0=21,n1=17"]),
+            ("volume", "%g = sparsity.grid [%n0, %n1, %n2]\n%set = sparsity.radius [1, 2, 7] in %g : !sparsity.domain<3>",
+             ", %n0: index, %n1: index, %n2: index", 3, ["b=2,n0=5,n1=7,n2=17"])]
+    for name, set, arguments, axes, sets in rows:
+        for d, type in ((64, "f16"), (128, "bf16"), (72, "bf16")):
+            yield Check("strided", f"{name} D{d}", spec(set, type, 4, 2, d, arguments=arguments, axes=axes), sets, ["--strided"],
+                        axes=axes, slow=d == 72, sanitize=d == 72)
+
+
+def large():
+    """Beyond 2^31 elements."""
+    yield Check("large", "2.3e9 elements of queries", spec("%set = sparsity.window left(127) right(0)", hq=17, hkv=1, d=128, lse=False),
+                ["b=1,n=1048576"], ["--check-rows=40", "--threads=8"], slow=True)
+    yield Check("large", "2.3e9 elements of keys", spec("%set = sparsity.window left(1000) right(0)", hq=17, hkv=17, d=128),
+                ["b=1,nq=300,nk=1048576"], ["--check-rows=40", "--threads=8"], slow=True)
+
+
+def write_npy(path, shape, bits):
+    header = f"{{'descr': '<u2', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as out:
+        out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{len(bits)}H", *bits))
+
+
+NAN, INFINITY = 0x7FC0, 0x7F80
+
+
+def poisoned(rows, heads=2, tokens=300, channels=64):
+    """Makes `k.npy` and `v.npy`: ordinary bf16 numbers, but NaN or an infinity in some rows."""
+    def write(folder):
+        for name, seed in (("k", 1), ("v", 2)):
+            state, bits = seed, []
+            for _ in range(heads * tokens * channels):
+                state = (state * 6364136223846793005 + 1442695040888963407) % 2 ** 64
+                # Between 0.25 and 2, either sign.
+                bits.append((state >> 63) << 15 | 0x3E80 + (state >> 40) % 0x180)
+            for head in range(heads):
+                for row, value in rows.items():
+                    start = (head * tokens + row) * channels
+                    bits[start:start + channels] = [value] * channels
+            write_npy(os.path.join(folder, name + ".npy"), (1, heads, tokens, channels), bits)
+    return write
+
+
+def poison():
+    """Keys and values that hold NaN reach only the rows that attend to them."""
+    future = {299: NAN, 200: INFINITY, 131: NAN}
+    everywhere = {row: NAN if row % 2 else INFINITY for row in range(0, 300, 3)}
+    rows = [("causal", "%set = sparsity.causal", "", "", future),
+            ("window", WINDOW, WINDOW_ARGUMENTS, ",left=20,right=5", future),
+            ("padding after the documents", "%set = sparsity.documents %cu, %cu : tensor<?xi32>, tensor<?xi32>", ", %cu: tensor<?xi32>",
+             ",cu=0:100:211", {row: NAN for row in range(211, 300)}),
+            ("a stride that skips them", "%set = sparsity.columns [1, 4, 128, 130, 250]", "", "", everywhere),
+            ("no key is live", "%set = sparsity.none", "", "", everywhere),
+            ("sinks only", "%set = sparsity.prefix 4", "", "", {row: NAN for row in range(4, 300)})]
+    for name, set, arguments, extra, values in rows:
+        yield Check("poison", name, spec(set, hq=2, hkv=2, arguments=arguments), ["b=1,n=300" + extra], files=poisoned(values))
+
+
+def from_folder(folder):
+    """Random specs that lacuna-random-specs has written."""
+    for file in sorted(os.listdir(folder)):
+        if file.endswith(".mlir"):
+            with open(os.path.join(folder, file)) as text, open(os.path.join(folder, file[:-5] + ".sets")) as sets:
+                content = text.read()
+                yield Check("random", file[:-5], content, sets.read().split(), axes=0)
+
+
+GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, clauses, heads, strided, poison, large)
+
+
+def table(random_folder=None):
+    checks = [check for group in GROUPS for check in group()]
+    return checks + (list(from_folder(random_folder)) if random_folder else [])
