@@ -17,6 +17,8 @@ tools = [config.lacuna_tools_dir, config.llvm_tools_dir, os.environ["PATH"]]
 config.environment["PATH"] = os.pathsep.join(tools)
 config.substitutions.append(("%examples", os.path.join(config.lacuna_source_dir, "examples")))
 config.substitutions.append(("%source", config.lacuna_source_dir))
+# A CUDA driver that writes nothing, for a folder that LD_LIBRARY_PATH names.
+config.substitutions.append(("%fake_driver", config.lacuna_fake_driver))
 # %exits CODE COMMAND... succeeds when the command exits with exactly that code.
 exits = os.path.join(config.lacuna_source_dir, "test", "Support", "exits.py")
 config.substitutions.append(("%exits", f"{sys.executable} {exits}"))

@@ -40,8 +40,14 @@ struct BenchResult {
   /// What multiply-adds reach; 0 on a GPU, where it is not measured.
   double peak = 0;
   std::string target = "cpu";
+  /// Of reading the spec; and on a GPU, of what follows.
+  double parseSeconds = 0;
+  GpuPhases phases;
 
   double median() const { return seconds[seconds.size() / 2]; }
+  double untilFirstLaunch() const {
+    return parseSeconds + phases.lower + phases.open + phases.build + phases.firstLaunch;
+  }
   double rate() const { return median() > 0 ? flops / median() : 0; }
 };
 } // namespace
@@ -119,7 +125,9 @@ static std::string textOf(const BenchResult &result) {
      << " live pairs\n"
      << "speed       " << siText(result.rate()) << "FLOP/s on ";
   if (result.peak == 0)
-    os << result.target << '\n';
+    os << result.target << "\nhost        " << durationText(result.phases.hostLaunch)
+       << " to queue a launch; from the text to the end of the first launch "
+       << durationText(result.untilFirstLaunch()) << '\n';
   else
     os << result.threads << " threads, "
        << llvm::formatv("{0:F1} % of the {1}FLOP/s that multiply-adds reach here",
@@ -141,6 +149,15 @@ static std::string jsonOf(const BenchResult &result) {
       {"flops", result.flops},
       {"gflops", result.rate() / 1e9},
   };
+  if (result.peak == 0) {
+    root["parse_seconds"] = result.parseSeconds;
+    root["lower_seconds"] = result.phases.lower;
+    root["open_seconds"] = result.phases.open;
+    root["build_seconds"] = result.phases.build;
+    root["first_launch_seconds"] = result.phases.firstLaunch;
+    root["cold_seconds"] = result.untilFirstLaunch();
+    root["host_seconds"] = result.phases.hostLaunch;
+  }
   if (result.peak > 0) {
     root["peak_gflops"] = result.peak / 1e9;
     root["fraction_of_peak"] = result.rate() / result.peak;
@@ -163,7 +180,9 @@ static int benchOnGpu(const BoundSpec &spec, SpecToTileOptions &tiles, BenchResu
   if (int code = gpu.compile(*module, gpuTiles))
     return code;
   result.compileSeconds = secondsSince(start);
-  return gpu.measure(spec.arguments, runs, result.seconds);
+  int code = gpu.measure(spec.arguments, runs, result.seconds);
+  result.phases = gpu.phases;
+  return code;
 }
 
 static int runBench(const Arguments &arguments) {
@@ -184,15 +203,18 @@ static int runBench(const Arguments &arguments) {
     return failUsage(arguments.getCommand(),
                      "option '--seconds' expects a number from 0 to 3600, got '" +
                          arguments.get("--seconds") + "'");
+  Clock::time_point begin = Clock::now();
   auto loaded = Spec::load(arguments.positional(0));
   if (!loaded)
     return UserMistake;
+  double parseSeconds = secondsSince(begin);
   FailureOr<BoundSpec> spec = bindSpec(loaded->getFunction(), bind);
   if (failed(spec))
     return UserMistake;
 
   runtime::ThreadPool threads(threadCount);
   BenchResult result;
+  result.parseSeconds = parseSeconds;
   result.threads = threads.getThreads();
   if (onGpu) {
     if (int code = benchOnGpu(*spec, tiles, result))

@@ -11,6 +11,15 @@
 
 namespace lacuna::tool {
 
+/// Seconds on the host, up to the end of the first launch and of later ones.
+struct GpuPhases {
+  /// Passes and the printing of CUDA C++; driver and device; NVRTC and loading; the first launch
+  /// until it has ended.
+  double lower = 0, open = 0, build = 0, firstLaunch = 0;
+  /// Of queueing one launch.
+  double hostLaunch = 0;
+};
+
 /// A spec compiled for and loaded on the first GPU. Steps return an exit code after a message, or
 /// Success.
 class GpuRun {
@@ -27,6 +36,8 @@ public:
   /// few that warm the clocks.
   int measure(const std::vector<Argument> &arguments, int repeats, std::vector<double> &seconds);
 
+  GpuPhases phases;
+
   /// Results lie inside larger tensors, and what is around them must stay as it is.
   bool spread = false;
 
@@ -39,6 +50,8 @@ private:
   /// Copies of the arguments and, from a first run, results of the right sizes.
   int prepare(const std::vector<Argument> &arguments);
   void release();
+  /// Queues runs that take about a tenth of a second at `seconds` each, and times the host.
+  int measureHost(double seconds);
 
   std::vector<Argument> inputs;
   std::vector<Tensor> outputs;

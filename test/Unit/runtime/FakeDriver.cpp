@@ -80,6 +80,7 @@ static Code fakeSynchronize() { return success; }
 
 static Code fakeLoad(Library *library, const void *, int *, void **, unsigned, int *, void **,
                      unsigned) {
+  state.calls.emplace_back("load");
   *library = reinterpret_cast<Library>(&state);
   return answer("cuLibraryLoadData");
 }
@@ -180,6 +181,7 @@ static Code release(Address address) {
   return success;
 }
 static Code fakeAllocate(Address *address, size_t bytes) {
+  state.calls.push_back("allocate now " + std::to_string(bytes));
   return allocate(address, bytes, "cuMemAlloc");
 }
 static Code fakeFree(Address address) { return release(address); }

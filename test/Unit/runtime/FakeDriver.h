@@ -45,7 +45,7 @@ struct State {
   // What happened.
   std::vector<Map> maps;
   std::vector<Launch> launches;
-  /// Names of allocations, frees, fills and launches, in order.
+  /// Names of loads, allocations, frees, fills and launches, in order.
   std::vector<std::string> calls;
   int64_t liveAllocations = 0;
   int maximumDynamicShared = 0;

@@ -145,6 +145,26 @@ TEST_F(LoadedProgramTest, givenResultsAreWrittenInPlace) {
   EXPECT_EQ(state->launches.size(), 1u);
 }
 
+// Loading is asked for once; other sizes and numbers only launch.
+TEST_F(LoadedProgramTest, otherSizesNeitherLoadNorAllocate) {
+  auto program = load();
+  ASSERT_TRUE(program);
+  EXPECT_THAT(state->calls, testing::Contains("load").Times(1));
+  state->calls.clear();
+  for (auto [batch, rows, left] : {std::tuple<int64_t, int64_t, int64_t>{1, 5, 3},
+                                   {2, 300, 255},
+                                   {3, 128 * 900, 7},
+                                   {1, 1, 0}}) {
+    arguments = {tensor(batch, rows), tensor(batch, rows), left, 0.5};
+    std::vector<Tensor> results = {
+        tensor(batch, rows),
+        {ElementType::F32, {batch, rows}, {rows, 1}, reinterpret_cast<void *>(0x9000)}};
+    ASSERT_TRUE((*program)->run(nullptr, arguments, results));
+  }
+  EXPECT_THAT(state->calls, ElementsAre("words 0", "launch fwd", "words 0", "launch fwd", "words 0",
+                                        "launch fwd", "words 0", "launch fwd"));
+}
+
 TEST_F(LoadedProgramTest, mapsAreRemembered) {
   auto program = load();
   ASSERT_TRUE(program);
