@@ -1,6 +1,8 @@
 //===- MatrixInstructions.cpp - wgmma of the shapes that a kernel uses ----===//
 #include "compiler/Emit/MatrixInstructions.h"
 
+#include "lib/Device/SharedLayout.h"
+
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -50,11 +52,9 @@ std::string lacuna::matrixInstructions(int64_t keys, int64_t valueDim, bool bf16
 }
 
 int64_t lacuna::sharedBytes(hopper::AttendOp attend) {
-  auto panels = [](int64_t columns) { return (columns + 63) / 64; };
-  int64_t headPanels = panels(cast<RankedTensorType>(attend.getQuery().getType()).getDimSize(3));
-  int64_t valuePanels = panels(attend.getValueDim());
-  int64_t slots = *attend.getQuerySlots(), stages = *attend.getStages();
-  int64_t matrices = slots * attend.getRows() * 128 * std::max(headPanels, valuePanels) +
-                     stages * attend.getKeys() * 128 * (headPanels + valuePanels);
-  return matrices + 8 * (4 * slots + 4 * stages) + 16 * stages + 4 * slots;
+  return sharedMemoryBytes({attend.getRows(), static_cast<int64_t>(attend.getKeys()),
+                            cast<RankedTensorType>(attend.getQuery().getType()).getDimSize(3),
+                            static_cast<int64_t>(attend.getValueDim()),
+                            static_cast<int64_t>(*attend.getQuerySlots()),
+                            static_cast<int64_t>(*attend.getStages())});
 }

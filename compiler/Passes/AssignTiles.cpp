@@ -1,4 +1,5 @@
 //===- AssignTiles.cpp - tile shapes per attend ---------------------------===//
+#include "compiler/Passes/HopperTileChoice.h"
 #include "compiler/Passes/Passes.h"
 #include "compiler/Passes/Segments.h"
 
@@ -13,6 +14,9 @@ namespace lacuna {
 
 using namespace mlir;
 using namespace lacuna;
+
+/// Tokens of a tile on the CPU.
+static constexpr int64_t evenTokens = 64;
 
 /// A box of `tokens` (a power of two) as even as possible: the shortest extent that may still grow
 /// is doubled, later axes first. `limits` are the next powers of two of constant sizes, 0 for
@@ -74,30 +78,13 @@ static FailureOr<SmallVector<int64_t>> chooseTile(attn::AttendOp op, const Segme
   return boxes;
 }
 
-/// Tokens of a query and of a key tile when the user says nothing; see the pass description.
-static std::pair<int64_t, int64_t> defaultTokens(attn::AttendOp op, bool isHopper, bool isGrid) {
-  if (!isHopper)
-    return {64, 64};
-  int64_t channels =
-      std::max(op.getQuery().getType().getDimSize(3), op.getValue().getType().getDimSize(3));
-  if (channels <= 64)
-    return {isGrid ? 128 : 192, 128};
-  if (channels <= 128)
-    return {128, 128};
-  if (channels <= 192)
-    return {128, isGrid ? 64 : 96};
-  return {128, isGrid ? 64 : 80};
-}
-
 namespace {
 struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
   using AssignTilesPassBase::AssignTilesPassBase;
 
-  LogicalResult assign(attn::AttendOp op) {
-    Segments segments;
-    if (failed(segments.readDomain(op)))
-      return failure();
-    auto [queries, keys] = defaultTokens(op, target == "sm_90a", !segments.isLoneSequence());
+  /// Even boxes of `queries` and of `keys` tokens, or what is asked for.
+  LogicalResult assignEven(attn::AttendOp op, const Segments &segments, int64_t queries,
+                           int64_t keys) {
     if (!op.getQueryTile()) {
       FailureOr<SmallVector<int64_t>> tile =
           chooseTile(op, segments, queryTile, queries, "query-tile");
@@ -114,13 +101,50 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
     return success();
   }
 
+  /// The box that the attend has or the options ask for; empty when the planner chooses.
+  FailureOr<Extents> getAsked(attn::AttendOp op, const Segments &segments,
+                              std::optional<ArrayRef<int64_t>> written, ArrayRef<int64_t> option,
+                              StringRef name) {
+    if (written)
+      return Extents(*written);
+    if (option.empty())
+      return Extents();
+    FailureOr<SmallVector<int64_t>> tile = chooseTile(op, segments, option, 0, name);
+    if (failed(tile))
+      return failure();
+    return Extents(tile->begin(), tile->end());
+  }
+
+  LogicalResult assignPlanned(attn::AttendOp op, const Segments &segments) {
+    FailureOr<Extents> query = getAsked(op, segments, op.getQueryTile(), queryTile, "query-tile");
+    if (failed(query))
+      return failure();
+    FailureOr<Extents> key = getAsked(op, segments, op.getKeyTile(), keyTile, "key-tile");
+    if (failed(key))
+      return failure();
+    FailureOr<std::vector<HopperCandidate>> shapes = compareHopperTiles(op, segments, *query, *key);
+    if (failed(shapes))
+      return failure();
+    op.setQueryTile(shapes->front().query);
+    op.setKeyTile(shapes->front().key);
+    return success();
+  }
+
   void runOnOperation() override {
     if (target != "cpu" && target != "sm_90a") {
       getOperation().emitError("expected target cpu or sm_90a, got ") << target;
       return signalPassFailure();
     }
-    WalkResult result = getOperation().walk([&](attn::AttendOp op) {
-      return failed(assign(op)) ? WalkResult::interrupt() : WalkResult::advance();
+    WalkResult result = getOperation().walk([&](attn::AttendOp op) -> WalkResult {
+      Segments segments;
+      if (failed(segments.readDomain(op)))
+        return WalkResult::interrupt();
+      // What the GPU cannot do yet is refused where its tiles are read.
+      bool planned = target == "sm_90a" && segments.size() == 1 && segments.getRank(0) <= 3;
+      LogicalResult done = planned              ? assignPlanned(op, segments)
+                           : target == "sm_90a" ? assignEven(op, segments, 128, 128)
+                                                : assignEven(op, segments, evenTokens, evenTokens);
+      return failed(done) ? WalkResult::interrupt() : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -43,10 +43,13 @@ def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
     it leaves goes to the other axes, and if all are that small the last one
     is padded, so that the number of rows stays the same.
 
-    On sm_90a a query tile has 64 rows per consumer warpgroup. Up to 64 channels,
-    where the exponentials are the limit, three warpgroups and 192 x 128; up to 128
-    channels 128 x 128; beyond that registers leave room for 96 keys (192
-    channels) or 80 (256), and for 64 on grids, whose boxes are powers of two.
+    On sm_90a a model of the machine compares shapes (`compiler/Analysis/HopperTiles.h`,
+    docs/hopper-planner.md): 64 query rows per consumer warpgroup, as many keys as
+    registers and shared memory leave room for. On a grid all boxes of 128 or 192
+    rows and of 64 to 176 keys are tried on the live keys of every query tile, for the
+    sizes and widths that arguments have by default; extents need be neither powers
+    of two nor divisors of the sizes. Domains of several segments or more than three
+    axes, which that target refuses later, get even boxes.
 
     `query_tile` and `key_tile` list one extent per axis of the set's domain, for
     concatenated domains segment after segment. Attributes that are there
@@ -67,7 +70,8 @@ def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
     ListOption<"keyTile", "key-tile", "int64_t",
                "tokens per key tile: one number, or one per axis of the domain">
   ];
-  let dependentDialects = ["::lacuna::attn::AttnDialect"];
+  let dependentDialects = ["::lacuna::attn::AttnDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def AttnToTilePass : Pass<"lacuna-attn-to-tile", "::mlir::ModuleOp"> {

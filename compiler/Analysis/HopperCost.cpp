@@ -1,0 +1,77 @@
+//===- HopperCost.cpp - what a pipeline on sm_90a takes -------------------===//
+#include "compiler/Analysis/HopperCost.h"
+
+#include <algorithm>
+
+using namespace lacuna;
+
+/// Matrices lie in shared memory as panels of 64 columns, 128 bytes a row.
+static int64_t panels(int64_t columns) { return (columns + 63) / 64; }
+
+HopperRegisters lacuna::hopperRegistersFor(int64_t consumers) {
+  switch (consumers) {
+  case 1:
+    return {56, 240};
+  case 2:
+    return {56, 224};
+  default:
+    // With 32 the walk over key tiles spills.
+    return {56, 152};
+  }
+}
+
+/// Addresses, row maxima and sums, loop state; and what a mask on several axes adds. From ptxas:
+/// the longest tile of each head dimension that does not spill.
+static constexpr int64_t otherRegisters = 28, maskRegisters = 20;
+
+int64_t lacuna::estimateRegisters(const HopperShape &shape, bool maskedAxes) {
+  return shape.keys / 2 + shape.keys / 4 + shape.valueDim / 2 + otherRegisters +
+         (maskedAxes ? maskRegisters : 0);
+}
+
+HopperRings lacuna::fitHopperRings(const HopperShape &shape, HopperRings asked) {
+  auto fits = [&](int64_t slots, int64_t stages) {
+    return sharedMemoryBytes(shape, {slots, stages}) <= sharedMemoryLimit;
+  };
+  HopperRings rings = {asked.querySlots ? asked.querySlots : 1, asked.stages ? asked.stages : 2};
+  if (!fits(rings.querySlots, rings.stages))
+    return {rings.querySlots, 0};
+  if (!asked.querySlots && fits(2, rings.stages))
+    rings.querySlots = 2;
+  while (!asked.stages && rings.stages < 4 && fits(rings.querySlots, rings.stages + 1))
+    ++rings.stages;
+  return rings;
+}
+
+/// Operations of the tensor cores per clock.
+static constexpr double productRate = 4096;
+/// Power keeps the tensor cores at this share of their rate, whatever the schedule.
+static constexpr double productShare = 0.9;
+/// Clocks of a tile in which nothing overlaps the products: barriers, first and last instructions.
+static constexpr double productGap = 230, softmaxGap = 150;
+/// Exponentials and vector instructions per clock.
+static constexpr double exponentialRate = 16, vectorRate = 128;
+/// Vector instructions per score, and those of a mask.
+static constexpr double scoreInstructions = 4.5, maskInstructions = 8;
+/// Copies: clocks of an instruction and of 128 bytes.
+static constexpr double copyClocks = 52, lineClocks = 3.7;
+
+TileClocks lacuna::estimateTile(const HopperShape &shape, bool masked) {
+  double scores = static_cast<double>(shape.rows) * static_cast<double>(shape.keys);
+  TileClocks clocks;
+  clocks.products = 2 * scores * static_cast<double>(shape.headDim + shape.valueDim) / productRate;
+  // The rescaling of the output is shared by the keys of a tile.
+  double perScore = scoreInstructions +
+                    static_cast<double>(shape.valueDim) / static_cast<double>(shape.keys) +
+                    (masked ? maskInstructions : 0);
+  // Three warpgroups fill each other's gaps better than two.
+  double gaps = shape.consumers() >= 3 ? 0.9 : 1.05;
+  clocks.softmax = gaps * (scores / exponentialRate + scores * perScore / vectorRate);
+  double copies = static_cast<double>(panels(shape.headDim) + panels(shape.valueDim));
+  clocks.loads = copies * (copyClocks + lineClocks * static_cast<double>(shape.keys));
+  clocks.total = std::max({clocks.products / productShare, clocks.products + productGap,
+                           clocks.softmax + softmaxGap, clocks.loads});
+  return clocks;
+}
+
+double lacuna::estimateItem(int64_t querySlots) { return querySlots > 1 ? 1000 : 3000; }

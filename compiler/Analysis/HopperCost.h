@@ -1,0 +1,68 @@
+//===- HopperCost.h - what a pipeline on sm_90a takes ---------------------===//
+//
+// The planner's model: registers, shared memory and clocks of one key tile.
+// docs/hopper-planner.md derives the numbers and compares them with
+// measurements.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "lib/Device/SharedLayout.h"
+
+#include <cstdint>
+
+namespace lacuna {
+
+/// The matrices of one pipeline.
+struct HopperShape {
+  int64_t headDim, valueDim;
+  /// Query rows and keys of a tile.
+  int64_t rows, keys;
+
+  /// One consumer warpgroup per 64 rows.
+  int64_t consumers() const { return rows / 64; }
+};
+
+/// Numbers of setmaxnreg: registers per thread of the producer and of each consumer.
+struct HopperRegisters {
+  int64_t producer, consumer;
+};
+
+/// Registers of a multiprocessor.
+constexpr int64_t hopperRegisterFile = 65536;
+constexpr int64_t maxHopperConsumers = 3;
+
+/// How the register file is shared among a producer and `consumers` warpgroups.
+HopperRegisters hopperRegistersFor(int64_t consumers);
+
+/// Registers per consumer thread: accumulators of scores and output, the weights of the tile
+/// before, and the rest. Masks on several axes keep more coordinates.
+int64_t estimateRegisters(const HopperShape &shape, bool maskedAxes);
+
+/// Rings that fit in shared memory.
+struct HopperRings {
+  int64_t querySlots, stages;
+};
+/// The most useful rings that fit: two stages, without which nothing overlaps, then a second query
+/// slot, then deeper stages. Zero stages when not even one slot and two stages fit. Numbers that
+/// are `asked` (not 0) are kept.
+HopperRings fitHopperRings(const HopperShape &shape, HopperRings asked = {0, 0});
+
+inline int64_t sharedMemoryBytes(const HopperShape &shape, HopperRings rings) {
+  return sharedMemoryBytes(
+      {shape.rows, shape.keys, shape.headDim, shape.valueDim, rings.querySlots, rings.stages});
+}
+
+/// Clocks of one key tile on one multiprocessor.
+struct TileClocks {
+  /// Tensor cores, exponentials and other vector instructions, copies from L2.
+  double products, softmax, loads;
+  /// The tile: the greatest of the three, with what cannot overlap.
+  double total;
+};
+TileClocks estimateTile(const HopperShape &shape, bool masked);
+
+/// Clocks from one query tile to the next beyond its key tiles.
+double estimateItem(int64_t querySlots);
+
+} // namespace lacuna

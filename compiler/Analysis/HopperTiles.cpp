@@ -1,0 +1,223 @@
+//===- HopperTiles.cpp - tile shapes for sm_90a ---------------------------===//
+#include "compiler/Analysis/HopperTiles.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace lacuna;
+using llvm::ArrayRef;
+
+/// Key tiles have a multiple of 16 keys. Shorter ones leave the tensor cores idle between tiles; on
+/// sequences longer ones were no faster, on grids they may save tiles.
+static constexpr int64_t leastKeys = 64, mostKeysOfSequence = 128, mostKeysOfGrid = 176;
+/// Up to this many channels the exponentials take as long as the products and a third consumer
+/// helps; beyond, its smaller share of registers costs more.
+static constexpr int64_t mostChannelsOfThree = 64;
+/// Differences that the model does not see: the shape with fewer keys is taken.
+static constexpr double tie = 0.005;
+
+llvm::StringRef lacuna::stringify(HopperRefusal refusal) {
+  switch (refusal) {
+  case HopperRefusal::None:
+    return "";
+  case HopperRefusal::Registers:
+    return "registers";
+  case HopperRefusal::SharedMemory:
+    return "shared memory";
+  case HopperRefusal::Instruction:
+    return "instruction shape";
+  case HopperRefusal::Slower:
+    return "more work";
+  }
+  llvm_unreachable("all refusals are handled");
+}
+
+static int64_t product(ArrayRef<int64_t> extents) {
+  return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
+}
+
+/// A warp writes its 16 rows with one copy, so they must be a box.
+static bool isStorable(ArrayRef<int64_t> query) {
+  int64_t rows = 16;
+  for (int64_t extent : llvm::reverse(query)) {
+    if (rows == 1 || extent % rows == 0)
+      return true;
+    if (rows % extent != 0)
+      return false;
+    rows /= extent;
+  }
+  return rows == 1;
+}
+
+/// Whether the matrix instructions and the copy engine take these boxes.
+static bool hasInstructions(ArrayRef<int64_t> query, ArrayRef<int64_t> key) {
+  auto isCopyable = [](int64_t extent) { return extent >= 1 && extent <= 256; };
+  int64_t rows = product(query), keys = product(key);
+  return llvm::all_of(query, isCopyable) && llvm::all_of(key, isCopyable) && rows % 64 == 0 &&
+         rows <= 64 * maxHopperConsumers && keys % 16 == 0 && keys <= 256 && isStorable(query) &&
+         (key.size() == 1 || key.back() % 8 == 0);
+}
+
+/// Calls `visit` with each box of `tokens` whose last extent is a multiple of `innermost`.
+static void forEachBox(int64_t tokens, size_t rank, int64_t innermost,
+                       llvm::function_ref<void(const Extents &)> visit) {
+  Extents box(rank, 1);
+  auto choose = [&](auto &&self, size_t axis, int64_t left) -> void {
+    if (axis + 1 == rank) {
+      box[axis] = left;
+      if (left % innermost == 0)
+        visit(box);
+      return;
+    }
+    for (int64_t extent = 1; extent <= left; ++extent)
+      if (left % extent == 0) {
+        box[axis] = extent;
+        self(self, axis + 1, left / extent);
+      }
+  };
+  choose(choose, 0, tokens);
+}
+
+/// Registers, shared memory and rings of a shape, and whether it can be.
+static HopperCandidate describe(const HopperProblem &problem, const Extents &query,
+                                const Extents &key, bool maskedAxes) {
+  HopperCandidate candidate;
+  candidate.query = query;
+  candidate.key = key;
+  HopperShape &shape = candidate.shape;
+  shape = {problem.headDim, problem.valueDim, product(query), product(key)};
+  candidate.registers = estimateRegisters(shape, maskedAxes);
+  candidate.registerLimit = hopperRegistersFor(shape.consumers()).consumer;
+  HopperRings rings = fitHopperRings(shape);
+  candidate.querySlots = rings.querySlots;
+  candidate.stages = rings.stages;
+  candidate.sharedBytes =
+      sharedMemoryBytes(shape, {rings.querySlots, std::max<int64_t>(rings.stages, 2)});
+  if (!hasInstructions(query, key))
+    candidate.refusal = HopperRefusal::Instruction;
+  else if (rings.stages == 0)
+    candidate.refusal = HopperRefusal::SharedMemory;
+  else if (candidate.registers > candidate.registerLimit)
+    candidate.refusal = HopperRefusal::Registers;
+  return candidate;
+}
+
+/// Puts the chosen candidate first and marks the others.
+static void rank(std::vector<HopperCandidate> &candidates) {
+  auto isBefore = [](const HopperCandidate &a, const HopperCandidate &b) {
+    bool refused[] = {a.refusal != HopperRefusal::None, b.refusal != HopperRefusal::None};
+    return std::tie(refused[0], a.cost, a.shape.keys, a.query, a.key) <
+           std::tie(refused[1], b.cost, b.shape.keys, b.query, b.key);
+  };
+  llvm::sort(candidates, isBefore);
+  auto best = candidates.begin();
+  for (auto other = best; other != candidates.end(); ++other) {
+    if (other->refusal != HopperRefusal::None || other->cost > candidates.front().cost * (1 + tie))
+      break;
+    if (other->shape.keys < best->shape.keys)
+      best = other;
+  }
+  std::rotate(candidates.begin(), best, best + 1);
+  for (HopperCandidate &other : llvm::drop_begin(candidates))
+    if (other.refusal == HopperRefusal::None)
+      other.refusal = HopperRefusal::Slower;
+}
+
+/// Query boxes worth a look, or the one that was asked for.
+static std::vector<Extents> queryBoxes(const HopperProblem &problem, ArrayRef<int64_t> sizes) {
+  if (!problem.query.empty())
+    return {problem.query};
+  std::vector<Extents> boxes;
+  for (int64_t rows : {128, 192}) {
+    if (rows == 192 && std::max(problem.headDim, problem.valueDim) > mostChannelsOfThree)
+      continue;
+    forEachBox(rows, sizes.size(), 1, [&](const Extents &box) {
+      // An axis that is shorter than half of its extent wastes more than half of the rows.
+      for (auto [extent, size] : llvm::zip_equal(box, sizes))
+        if (extent > 1 && extent >= 2 * size)
+          return;
+      if (isStorable(box))
+        boxes.push_back(box);
+    });
+  }
+  // Every extent of a tiny grid is too long: pad the innermost axis.
+  if (boxes.empty()) {
+    boxes.emplace_back(sizes.size(), 1);
+    boxes.back().back() = 128;
+  }
+  return boxes;
+}
+
+static std::vector<Extents> keyBoxes(const HopperProblem &problem, size_t rank, int64_t most) {
+  if (!problem.key.empty())
+    return {problem.key};
+  std::vector<Extents> boxes;
+  for (int64_t keys = leastKeys; keys <= most; keys += 16)
+    forEachBox(keys, rank, 8, [&](const Extents &box) { boxes.push_back(box); });
+  return boxes;
+}
+
+std::vector<HopperCandidate> lacuna::compareForSequence(const HopperProblem &problem) {
+  std::vector<HopperCandidate> candidates;
+  for (const Extents &query : queryBoxes(problem, {int64_t{1} << 20}))
+    for (const Extents &key : keyBoxes(problem, 1, mostKeysOfSequence)) {
+      HopperCandidate &one =
+          candidates.emplace_back(describe(problem, query, key, /*maskedAxes=*/false));
+      const HopperShape &shape = one.shape;
+      one.cost = estimateTile(shape, /*masked=*/false).total /
+                 static_cast<double>(shape.rows * shape.keys);
+    }
+  rank(candidates);
+  return candidates;
+}
+
+/// Tiles of `extent` keys that lie in `span`, and those that are live for every row.
+static std::pair<int64_t, int64_t> countTiles(const AxisSpan &span, int64_t extent) {
+  int64_t all = llvm::divideCeil(span.length, extent);
+  // The last tile may reach past the span, where keys are masked.
+  int64_t full =
+      span.fullEnd / extent - static_cast<int64_t>(llvm::divideCeil(span.fullFirst, extent));
+  return {all, std::max<int64_t>(full, 0)};
+}
+
+/// Adds up tiles and clocks over all query tiles.
+static void price(HopperCandidate &candidate, const SpanCounts &spans, double queryTiles,
+                  double queries) {
+  candidate.queryTiles = queryTiles;
+  for (const auto &[span, weight] : spans) {
+    double all = weight, full = weight;
+    for (auto [axis, extent] : llvm::zip_equal(span, candidate.key)) {
+      auto [live, unmasked] = countTiles(axis, extent);
+      all *= static_cast<double>(live);
+      full *= static_cast<double>(unmasked);
+    }
+    candidate.keyTiles += all;
+    candidate.fullTiles += full;
+  }
+  double clocks = queryTiles * estimateItem(candidate.querySlots) +
+                  candidate.fullTiles * estimateTile(candidate.shape, /*masked=*/false).total +
+                  (candidate.keyTiles - candidate.fullTiles) *
+                      estimateTile(candidate.shape, /*masked=*/true).total;
+  candidate.cost = clocks / queries;
+}
+
+std::vector<HopperCandidate> lacuna::compareForGrid(const HopperProblem &problem, KeySpans &spans) {
+  std::vector<HopperCandidate> candidates;
+  ArrayRef<int64_t> sizes = spans.getSizes();
+  std::vector<Extents> keys = keyBoxes(problem, sizes.size(), mostKeysOfGrid);
+  for (const Extents &query : queryBoxes(problem, sizes)) {
+    SpanCounts counts = spans.count(query);
+    double queryTiles = 1;
+    for (auto [size, extent] : llvm::zip_equal(sizes, query))
+      queryTiles *= static_cast<double>(llvm::divideCeil(size, extent));
+    for (const Extents &key : keys) {
+      HopperCandidate &one =
+          candidates.emplace_back(describe(problem, query, key, /*maskedAxes=*/true));
+      price(one, counts, queryTiles, static_cast<double>(product(sizes)));
+    }
+  }
+  rank(candidates);
+  return candidates;
+}

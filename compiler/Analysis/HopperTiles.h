@@ -1,0 +1,58 @@
+//===- HopperTiles.h - tile shapes for sm_90a -----------------------------===//
+//
+// Enumerates shapes of query and key tiles, says of each what it takes or why
+// it cannot be, and finds the cheapest.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "compiler/Analysis/HopperCost.h"
+#include "compiler/Analysis/KeySpans.h"
+
+#include "llvm/ADT/SmallVector.h"
+
+#include <string>
+#include <vector>
+
+namespace lacuna {
+
+using Extents = llvm::SmallVector<int64_t, 3>;
+
+/// Why a shape is refused.
+enum class HopperRefusal {
+  None,
+  Registers,
+  SharedMemory,
+  /// The matrix instructions or the copy engine have no such shape.
+  Instruction,
+  /// Another shape takes fewer clocks.
+  Slower,
+};
+llvm::StringRef stringify(HopperRefusal refusal);
+
+/// One choice of tiles.
+struct HopperCandidate {
+  Extents query, key;
+  HopperShape shape = {};
+  int64_t registers = 0, registerLimit = 0;
+  int64_t querySlots = 0, stages = 0, sharedBytes = 0;
+  /// Over all query tiles of a head; 0 where the length is not known.
+  double queryTiles = 0, keyTiles = 0, fullTiles = 0;
+  /// Clocks per query row and, where the length is not known, key.
+  double cost = 0;
+  HopperRefusal refusal = HopperRefusal::None;
+};
+
+/// What the tiles are for; empty extents leave the choice to the planner.
+struct HopperProblem {
+  int64_t headDim, valueDim;
+  Extents query, key;
+};
+
+/// Shapes for a sequence of any length, most of whose tiles are full. The chosen one comes first,
+/// then those that would work, the cheapest first, then those that cannot be. Never empty.
+std::vector<HopperCandidate> compareForSequence(const HopperProblem &problem);
+/// The same for a set on a grid whose keys are `spans`. Key boxes start at the first live key.
+std::vector<HopperCandidate> compareForGrid(const HopperProblem &problem, KeySpans &spans);
+
+} // namespace lacuna

@@ -1,0 +1,28 @@
+//===- SharedLayout.h - shared memory of a pipeline -----------------------===//
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace lacuna {
+
+/// What decides how much shared memory a kernel needs; the names are those of a kernel's Config.
+struct PipelineShape {
+  int64_t rows, keys, headDim, valueDim, querySlots, stages;
+};
+
+/// Dynamic shared memory that a block on sm_90 may have.
+constexpr int64_t sharedMemoryLimit = 232448;
+
+/// Bytes of shared memory as `Shared` in Attention.cuh lays them out: matrices as panels of 64
+/// columns of 128 bytes, then barriers, notes of tiles and numbers of work items.
+constexpr int64_t sharedMemoryBytes(const PipelineShape &shape) {
+  int64_t headPanels = (shape.headDim + 63) / 64, valuePanels = (shape.valueDim + 63) / 64;
+  int64_t slot = shape.rows * 128 * std::max(headPanels, valuePanels);
+  int64_t stage = shape.keys * 128 * (headPanels + valuePanels);
+  int64_t barriers = 8 * (4 * shape.querySlots + 4 * shape.stages);
+  return shape.querySlots * slot + shape.stages * stage + barriers + 16 * shape.stages +
+         4 * shape.querySlots;
+}
+
+} // namespace lacuna

@@ -1,0 +1,91 @@
+// RUN: lacuna-opt %s --lacuna-assign-tiles=target=sm_90a | FileCheck %s
+
+// On a sequence the shape follows from the head dimension: three warpgroups where
+// the exponentials are the limit, else as many keys as registers leave room for.
+// CHECK-LABEL: func.func @sequence(
+// CHECK:         key_tile = array<i64: 112>, query_tile = array<i64: 192>
+// CHECK:         key_tile = array<i64: 128>, query_tile = array<i64: 128>
+// CHECK:         key_tile = array<i64: 96>, query_tile = array<i64: 128>
+// CHECK:         key_tile = array<i64: 80>, query_tile = array<i64: 128>
+func.func @sequence(%a: tensor<1x1x?x64xbf16>, %b: tensor<1x1x?x128xbf16>,
+                    %c: tensor<1x1x?x192xbf16>, %d: tensor<1x1x?x256xbf16>)
+    -> (tensor<1x1x?x64xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x192xbf16>,
+        tensor<1x1x?x256xbf16>) {
+  %set = sparsity.causal
+  %o0 = attn.attend %a, %a, %a over %set
+      : tensor<1x1x?x64xbf16>, tensor<1x1x?x64xbf16>, tensor<1x1x?x64xbf16> -> tensor<1x1x?x64xbf16>
+  %o1 = attn.attend %b, %b, %b over %set
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  %o2 = attn.attend %c, %c, %c over %set
+      : tensor<1x1x?x192xbf16>, tensor<1x1x?x192xbf16>, tensor<1x1x?x192xbf16> -> tensor<1x1x?x192xbf16>
+  %o3 = attn.attend %d, %d, %d over %set
+      : tensor<1x1x?x256xbf16>, tensor<1x1x?x256xbf16>, tensor<1x1x?x256xbf16> -> tensor<1x1x?x256xbf16>
+  return %o0, %o1, %o2, %o3
+      : tensor<1x1x?x64xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x192xbf16>, tensor<1x1x?x256xbf16>
+}
+
+// On a grid boxes follow the neighbourhood. 2 x 8 x 8 queries see 6 x 18 x 24 keys
+// away from the borders: 27 boxes of 2 x 7 x 8 there, 19 on average.
+// CHECK-LABEL: func.func @neighbourhoods(
+// CHECK:         key_tile = array<i64: 2, 7, 8>, query_tile = array<i64: 2, 8, 8>
+// CHECK:         key_tile = array<i64: 4, 32>, query_tile = array<i64: 8, 16>
+func.func @neighbourhoods(%q: tensor<1x1x?x128xbf16>)
+    -> (tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>) {
+  %video = sparsity.grid [16, 32, 64]
+  %image = sparsity.grid [128, 128]
+  %near3 = sparsity.radius [2, 5, 8] in %video : !sparsity.domain<3>
+  %near2 = sparsity.radius [6, 6] in %image : !sparsity.domain<2>
+  %o3 = attn.attend %q, %q, %q over %near3 : !sparsity.set<3>
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  %o2 = attn.attend %q, %q, %q over %near2 : !sparsity.set<2>
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  return %o3, %o2 : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+}
+
+// A box that the spec gives stays; the other one is chosen for it.
+// CHECK-LABEL: func.func @half_given(
+// CHECK:         key_tile = array<i64: 1, 14, 8>, query_tile = array<i64: 4, 4, 8>
+// CHECK:         key_tile = array<i64: 4, 4, 4>, query_tile = array<i64: 4, 4, 8>
+func.func @half_given(%q: tensor<1x1x?x128xbf16>)
+    -> (tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>) {
+  %video = sparsity.grid [16, 32, 64]
+  %near = sparsity.radius [2, 5, 8] in %video : !sparsity.domain<3>
+  %o0 = attn.attend %q, %q, %q over %near : !sparsity.set<3> {query_tile = array<i64: 4, 4, 8>}
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  %o1 = attn.attend %q, %q, %q over %near : !sparsity.set<3>
+        {key_tile = array<i64: 4, 4, 4>, query_tile = array<i64: 4, 4, 8>}
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  return %o0, %o1 : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+}
+
+// Run-time numbers count as their defaults; a neighbourhood that shifts at the
+// border is evaluated like any other.
+// CHECK-LABEL: func.func @defaults(
+// CHECK:         key_tile = array<i64: 4, 32>, query_tile = array<i64: 8, 16>
+// CHECK:         key_tile = array<i64: 4, 32>, query_tile = array<i64: 8, 16>
+func.func @defaults(%q: tensor<1x1x?x128xbf16>, %height: index {lacuna.default = 128},
+                    %width: index {lacuna.default = 128}, %r: index {lacuna.default = 3})
+    -> (tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>) {
+  %image = sparsity.grid [%height, %width]
+  %two = arith.constant 2 : index
+  %twice = arith.muli %r, %two : index
+  %clip = sparsity.radius [%twice, %twice] in %image : !sparsity.domain<2>
+  %shift = sparsity.radius [%twice, %twice] border(shift) in %image : !sparsity.domain<2>
+  %o0 = attn.attend %q, %q, %q over %clip : !sparsity.set<2>
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  %o1 = attn.attend %q, %q, %q over %shift : !sparsity.set<2>
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  return %o0, %o1 : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+}
+
+// What the target refuses later gets even boxes, so that the refusal names the
+// real reason.
+// CHECK-LABEL: func.func @four_axes(
+// CHECK:         key_tile = array<i64: 2, 4, 4, 4>, query_tile = array<i64: 2, 4, 4, 4>
+func.func @four_axes(%q: tensor<1x1x?x64xbf16>, %n: index) -> tensor<1x1x?x64xbf16> {
+  %grid = sparsity.grid [%n, %n, %n, %n]
+  %set = sparsity.all in %grid : !sparsity.domain<4>
+  %o = attn.attend %q, %q, %q over %set : !sparsity.set<4>
+      : tensor<1x1x?x64xbf16>, tensor<1x1x?x64xbf16>, tensor<1x1x?x64xbf16> -> tensor<1x1x?x64xbf16>
+  return %o : tensor<1x1x?x64xbf16>
+}
