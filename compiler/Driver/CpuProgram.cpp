@@ -4,6 +4,7 @@
 #include "compiler/Cpu/Jit.h"
 #include "compiler/Driver/ParseSpec.h"
 #include "compiler/Driver/SpecInterface.h"
+#include "compiler/Emit/ElementTypes.h"
 #include "compiler/Passes/Passes.h"
 
 #include "mlir/Pass/PassManager.h"

@@ -4,6 +4,7 @@
 #include "compiler/Driver/ParseSpec.h"
 #include "compiler/Driver/SpecSizes.h"
 #include "compiler/Driver/TranslateSet.h"
+#include "compiler/Emit/ElementTypes.h"
 #include "dialects/Attn/Attn.h"
 #include "lib/Support/Memory.h"
 #include "lib/Support/Npy.h"
@@ -29,24 +30,6 @@ bool parseAssignments(StringRef text, std::vector<std::pair<std::string, std::st
     pairs.emplace_back(name.trim().str(), value.trim().str());
   }
   return true;
-}
-
-std::optional<ElementType> elementTypeOf(Type type) {
-  if (type.isF16())
-    return ElementType::F16;
-  if (type.isBF16())
-    return ElementType::BF16;
-  if (type.isF32())
-    return ElementType::F32;
-  if (type.isF64())
-    return ElementType::F64;
-  if (type.isInteger(8))
-    return ElementType::I8;
-  if (type.isInteger(32))
-    return ElementType::I32;
-  if (type.isInteger(64) || type.isIndex())
-    return ElementType::I64;
-  return std::nullopt;
 }
 
 namespace {

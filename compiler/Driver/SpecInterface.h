@@ -50,8 +50,4 @@ struct BoundSpec {
 /// declared defaults. After a mistake the diagnostic is emitted.
 mlir::FailureOr<BoundSpec> bindSpec(mlir::func::FuncOp function, const BindOptions &options);
 
-/// The element type that crosses the public interface as `type` (index crosses as i64); nothing for
-/// other types.
-std::optional<ElementType> elementTypeOf(mlir::Type type);
-
 } // namespace lacuna

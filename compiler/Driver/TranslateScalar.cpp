@@ -2,6 +2,7 @@
 #include "compiler/Driver/TranslateScalar.h"
 
 #include "compiler/Driver/SpecInterface.h"
+#include "compiler/Emit/ElementTypes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -9,22 +9,6 @@ using namespace mlir;
 using namespace lacuna;
 using llvm::formatv;
 
-ElementType lacuna::elementType(Type type) {
-  if (type.isF16())
-    return ElementType::F16;
-  if (type.isBF16())
-    return ElementType::BF16;
-  if (type.isF32())
-    return ElementType::F32;
-  if (type.isF64())
-    return ElementType::F64;
-  if (type.isInteger(8))
-    return ElementType::I8;
-  if (type.isInteger(32))
-    return ElementType::I32;
-  return ElementType::I64;
-}
-
 /// A box of `rows` elements at the end of `box`: whole inner axes and a part of one more.
 static SmallVector<int64_t> trailingBox(ArrayRef<int64_t> box, int64_t rows) {
   SmallVector<int64_t> result(box.size(), 1);
@@ -43,8 +27,7 @@ LogicalResult AttendPrinter::findAttend() {
       attend = found;
     }
   if (!attend)
-    return kernel.emitOpError("expected an attention kernel; merging and classifying kernels have "
-                              "no CUDA form yet");
+    return kernel.emitOpError("expected attention at the top level of a kernel");
   if (!attend.getConsumers())
     return attend.emitOpError("expected a planned pipeline (lacuna-plan-hopper)");
   return findSegments();
@@ -79,60 +62,6 @@ LogicalResult AttendPrinter::findSegments() {
     return failure();
   if (segments.empty())
     return attend.emitOpError("expected the walk to name at least one tile");
-  return success();
-}
-
-std::string KernelPrinter::field(StringRef name, ArgumentField field) {
-  for (auto &[known, existing] : fields)
-    if (known == name)
-      return "args." + known;
-  fields.emplace_back(name.str(), field);
-  return ("args." + name).str();
-}
-
-LogicalResult KernelPrinter::buildPlan() {
-  KernelManifest &manifest = code.manifest;
-  manifest.symbol = kernel.getSymName().str();
-  manifest.inputs = kernel.getInputs();
-  Block &plan = kernel.getPlan().front();
-  auto hostValue = [&](Value value, Operation *at) -> FailureOr<unsigned> {
-    if (std::optional<unsigned> result = host.value(value))
-      return *result;
-    at->emitOpError("expected values that the host can compute from sizes and scalars");
-    return failure();
-  };
-  for (auto require : plan.getOps<tile::RequireOp>()) {
-    FailureOr<unsigned> condition = hostValue(require.getCondition(), require);
-    if (failed(condition))
-      return failure();
-    Requirement requirement{*condition, require.getMessage().str(), {}};
-    for (Value value : require.getValues()) {
-      FailureOr<unsigned> shown = hostValue(value, require);
-      if (failed(shown))
-        return failure();
-      requirement.values.push_back(*shown);
-    }
-    manifest.requirements.push_back(std::move(requirement));
-  }
-  auto terminator = cast<tile::PlanOp>(plan.getTerminator());
-  for (Value extent : terminator.getGrid()) {
-    FailureOr<unsigned> value = hostValue(extent, terminator);
-    if (failed(value))
-      return failure();
-    manifest.grid.push_back(*value);
-  }
-  size_t next = 0;
-  for (BlockArgument output : kernel.getOutputArguments()) {
-    auto type = cast<MemRefType>(output.getType());
-    KernelManifest::Output &shape = manifest.outputs.emplace_back();
-    shape.type = elementType(type.getElementType());
-    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
-      FailureOr<unsigned> value = hostValue(terminator.getShapes()[next++], terminator);
-      if (failed(value))
-        return failure();
-      shape.extents.push_back(*value);
-    }
-  }
   return success();
 }
 

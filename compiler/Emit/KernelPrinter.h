@@ -2,13 +2,20 @@
 #pragma once
 
 #include "compiler/Emit/CudaPrinter.h"
+#include "compiler/Emit/ElementTypes.h"
 #include "compiler/Emit/HostProgramBuilder.h"
 #include "compiler/Emit/ScalarPrinter.h"
 
+#include "llvm/ADT/SetVector.h"
+
 namespace lacuna {
 
-/// The type in memory of elements of `type`; an index is 64 bits wide.
-ElementType elementType(mlir::Type type);
+/// Attention: scalars and one planned `hopper.attend`.
+mlir::FailureOr<KernelCode> printAttend(tile::KernelOp kernel);
+/// Classes of the tiles of a set: scalars and `tile.classify`.
+mlir::FailureOr<KernelCode> printClassify(tile::KernelOp kernel);
+/// Rows that need no product: `tile.merge`, and the results of attention that sees no key.
+mlir::FailureOr<KernelCode> printRows(tile::KernelOp kernel);
 
 /// The argument number of a block argument.
 inline unsigned inputOf(mlir::Value value) {
@@ -34,14 +41,24 @@ protected:
   std::string hostField(mlir::StringRef name, unsigned value) {
     return field(name, {ArgumentField::Kind::Integer, value});
   }
+  /// The kernel's name and parts of the device library.
+  void writeLibrary(CodeWriter &out, mlir::ArrayRef<std::string_view> parts);
   void writeArguments(CodeWriter &out);
+  /// Where there is one block per point of the grid: names and binds the point's coordinates. Tiles
+  /// have `tile` tokens along each axis.
+  void writeGridPoint(CodeWriter &out, ScalarPrinter &scalars, mlir::ArrayRef<int64_t> tile);
+  /// The kernel whose text is `source`.
+  mlir::FailureOr<KernelCode> finish(std::string source);
   ScalarSources sources();
   std::string readElement(unsigned input, mlir::ArrayRef<std::string> indices);
+  void addExtentLimits();
 
   tile::KernelOp kernel;
   KernelCode code;
   HostProgramBuilder host;
   mlir::SmallVector<std::pair<std::string, ArgumentField>> fields;
+  /// Extents that the text takes for an int.
+  llvm::SetVector<std::pair<unsigned, unsigned>> narrowExtents;
 };
 
 /// Prints an attention kernel. The manifest's part is in KernelManifest.cpp, element functions are

@@ -4,13 +4,17 @@
 using namespace mlir;
 using namespace lacuna;
 
-static ArgumentDeclaration declare(func::FuncOp function, unsigned index) {
+static FailureOr<ArgumentDeclaration> declare(func::FuncOp function, unsigned index) {
   ArgumentDeclaration result;
   Type type = function.getArgument(index).getType();
   if (auto tensor = dyn_cast<RankedTensorType>(type)) {
     result.kind = ArgumentDeclaration::Kind::Tensor;
-    // An index tensor is 64 bits wide in memory.
-    result.type = elementType(tensor.getElementType());
+    std::optional<ElementType> element = elementTypeOf(tensor.getElementType());
+    if (!element)
+      return function.emitOpError("expected tensors of f16, bf16, f32, f64, i8, i32, i64 or index, "
+                                  "got ")
+             << tensor << " as argument " << index;
+    result.type = *element;
     for (int64_t extent : tensor.getShape())
       result.shape.push_back(ShapedType::isDynamic(extent) ? -1 : extent);
   } else {
@@ -28,7 +32,10 @@ FailureOr<Program> lacuna::printProgram(func::FuncOp function) {
   DenseMap<Value, unsigned> buffers;
   for (unsigned index = 0; index < function.getNumArguments(); ++index) {
     buffers[function.getArgument(index)] = index;
-    program.arguments.push_back(declare(function, index));
+    FailureOr<ArgumentDeclaration> argument = declare(function, index);
+    if (failed(argument))
+      return failure();
+    program.arguments.push_back(std::move(*argument));
   }
   unsigned nextBuffer = function.getNumArguments();
   auto bufferOf = [&](Value value, Operation *user) -> FailureOr<unsigned> {

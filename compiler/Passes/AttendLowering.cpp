@@ -35,6 +35,8 @@ struct Pair {
   /// The classes of its tiles, when the formula alone cannot bound the set.
   Value classes = {};
   bool opaque = false;
+  /// Whether classes may differ between batches, and between heads.
+  bool perBatch = false, perHead = false;
 };
 
 /// Writes all kernels of one attend.
@@ -253,6 +255,20 @@ SmallVector<Value> AttendLowering::getUses(ArrayRef<Pair> pairs) {
   return uses;
 }
 
+/// Notes on what else than coordinates an opaque set depends.
+static void findDependence(const Formula &formula, Pair &pair) {
+  for (const Formula &part : formula.getParts())
+    findDependence(part, pair);
+  // Other ops with terms of their own look at coordinates only.
+  if (formula.getKind() != Formula::Kind::Opaque)
+    return;
+  auto where = dyn_cast<sparsity::WhereOp>(formula.getOp());
+  if (!where)
+    return;
+  pair.perBatch |= !where.getPredicate().getArgument(0).use_empty();
+  pair.perHead |= !where.getPredicate().getArgument(1).use_empty();
+}
+
 LogicalResult AttendLowering::readPairs(unsigned segment, SmallVectorImpl<Pair> &pairs) {
   for (Value set : segments.getSets(segment)) {
     auto type = cast<SetType>(set.getType());
@@ -260,7 +276,16 @@ LogicalResult AttendLowering::readPairs(unsigned segment, SmallVectorImpl<Pair> 
     FailureOr<Formula> formula = sparsity::buildFormula(set, space);
     if (failed(formula))
       return failure();
-    pairs.push_back({set, {}, formula->hasOpaque()});
+    Pair &pair = pairs.emplace_back(Pair{set, {}, formula->hasOpaque()});
+    if (!pair.opaque)
+      continue;
+    findDependence(*formula, pair);
+    for (const Symbol &symbol : space.getSymbols()) {
+      // A monotone term may read memory by batch or head.
+      bool isMonotone = symbol.kind == Symbol::Kind::Monotone;
+      pair.perBatch |= isMonotone;
+      pair.perHead |= isMonotone || symbol.kind == Symbol::Kind::PerHead;
+    }
   }
   return success();
 }
@@ -277,8 +302,13 @@ LogicalResult AttendLowering::lowerClasses(unsigned querySegment, unsigned keySe
     return failure();
 
   OpBuilder &plan = kernel.plan;
-  SmallVector<Value> grid = {getExtent(plan, loc, kernel.inPlan(op.getQuery()), 0),
-                             getExtent(plan, loc, kernel.inPlan(op.getQuery()), 1)};
+  // One entry serves all batches or heads where nothing tells them apart.
+  Value one = makeIndex(plan, loc, 1);
+  auto served = [&](unsigned axis, bool each) {
+    Value extent = getExtent(plan, loc, kernel.inPlan(op.getQuery()), axis);
+    return each ? extent : plan.createOrFold<arith::MinSIOp>(loc, extent, one);
+  };
+  SmallVector<Value> grid = {served(0, pair.perBatch), served(1, pair.perHead)};
   SmallVector<Value> queryTiles =
       countTiles(plan, loc, getSide(plan, kernel.getPlanMap(), querySegment, /*isQuery=*/true));
   SmallVector<Value> keyTiles =

@@ -11,6 +11,8 @@ std::string_view devicePrimitives();
 std::string_view deviceScalars();
 /// Live pairs of a tile as bits; after the primitives.
 std::string_view deviceMasks();
+/// Rows of tensors, one warp each; after the primitives.
+std::string_view deviceRows();
 /// The forward pipeline; after the primitives and the matrix instructions of the kernel's shapes.
 std::string_view deviceAttention();
 

@@ -145,8 +145,11 @@ func.func @segments(%q: tensor<1x1x?x16xf32>, %n: index, %w: index) -> tensor<1x
 }
 
 // A set that its formula cannot bound: a first kernel stores the class of each
-// tile of the hull, and the loop of the second reads them.
+// tile of the hull, and the loop of the second reads them. One entry serves all
+// heads, for the predicate asks for none.
 // CHECK-LABEL: tile.kernel @opaque_attend_0_classes
+// CHECK:         %[[ONE:.*]] = arith.constant 1 : index
+// CHECK:         tile.plan grid(%{{.*}}, %[[ONE]], %{{.*}}) shapes(%{{.*}}, %[[ONE]], %{{.*}}, %{{.*}})
 // CHECK:       } body {
 // CHECK:         tile.for_each live
 // CHECK-NOT:     classes
@@ -168,6 +171,25 @@ func.func @opaque(%q: tensor<1x2x?x16xf32>, %colour: tensor<?xi32>) -> tensor<1x
   %o = attn.attend %q, %q, %q over %set
       : tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32>, tensor<1x2x?x16xf32> -> tensor<1x2x?x16xf32>
   return %o : tensor<1x2x?x16xf32>
+}
+
+// Near miss: this predicate is another one for each head, and for each batch.
+// CHECK-LABEL: tile.kernel @opaque_heads_attend_0_classes
+// CHECK-SAME:    attributes {inputs = 2
+// CHECK-DAG:     %[[HEADS:.*]] = arith.constant 2 : index
+// CHECK-DAG:     %[[BATCH:.*]] = tensor.dim %{{.*}} : tensor<?x2x?x16xf32>
+// CHECK:         tile.plan grid(%[[BATCH]], %[[HEADS]], %{{.*}}) shapes(%[[BATCH]], %[[HEADS]], %{{.*}}, %{{.*}})
+// CHECK:       } body {
+func.func @opaque_heads(%q: tensor<?x2x?x16xf32>, %colour: tensor<?x?xi32>) -> tensor<?x2x?x16xf32> {
+  %set = sparsity.where (%b, %h, %i, %j) {
+    %ci = tensor.extract %colour[%b, %i] : tensor<?x?xi32>
+    %cj = tensor.extract %colour[%h, %j] : tensor<?x?xi32>
+    %same = arith.cmpi eq, %ci, %cj : i32
+    sparsity.yield %same : i1
+  }
+  %o = attn.attend %q, %q, %q over %set
+      : tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32> -> tensor<?x2x?x16xf32>
+  return %o : tensor<?x2x?x16xf32>
 }
 
 // Later ops take earlier results as inputs; a merge is a kernel over 64 rows.
