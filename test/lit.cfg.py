@@ -9,7 +9,7 @@ import lit.formats
 config.name = "Lacuna"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "Unit", "Fuzz", "Support"]
+config.excludes = ["Inputs", "Unit", "Fuzz", "Gpu", "Support"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.lacuna_binary_dir, "test")
 

@@ -5,6 +5,7 @@ Run through tools/check.sh, which installs packages first. Needs only Python's s
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -143,6 +144,34 @@ SANITIZER = {
 }
 
 
+def table(script, *arguments):
+    """Counts of a script of tools/gpu, from the last line that it prints."""
+    words = [sys.executable, str(ROOT / "tools/gpu" / script), str(BUILD / "release/bin/lacuna"), *arguments]
+    print("$ " + " ".join(words), flush=True)
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    print(done.stdout + done.stderr, flush=True)
+    found = re.search(r"(\d+) passed, (\d+) failed(?:, (\d+) refused)?[^\n]*\Z", done.stdout.strip())
+    if not found:
+        return Counts(failed=1)
+    counts = Counts(*(int(number or 0) for number in found.groups()))
+    if done.returncode != 0 and counts.failed == 0:
+        counts.failed = 1
+    return counts
+
+
+def suite_gpu_tables():
+    """The tables of tools/gpu without a GPU: every kernel compiled by NVRTC, its programs run on the CPU."""
+    program, spec = BUILD / "release/bin/lacuna", ROOT / "test/Gpu/smallest.mlir"
+    counts = table("verify.py", "--target=cpu", "--quick", "--deadline=400")
+    # Exit code 3: this machine has no NVRTC.
+    if run(program, "compile", spec, "--emit=sass-report") == 3:
+        counts.add(Counts(skipped=1))
+        return counts
+    counts.add(table("verify.py", "--compile-only", "--quick", "--deadline=400"))
+    counts.add(table("compare.py", "--masks-only"))
+    return counts
+
+
 def suite_asan():
     """Unit and lit tests under the address and undefined-behaviour sanitizers."""
     if not build("asan"):
@@ -184,6 +213,7 @@ SUITES = {
     "lints": suite_lints,
     "unit": suite_unit,
     "lit": suite_lit,
+    "gpu-tables": suite_gpu_tables,
     "runtime-only": suite_runtime_only,
     "install": suite_install,
     "asan": suite_asan,

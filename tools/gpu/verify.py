@@ -28,8 +28,8 @@ import verify_cases
 
 SPEC_SECONDS, TOOL_SECONDS, MOST_SMALL_TOKENS = 100, 150, 300
 GPU_TILES = {1: ("128", "128"), 2: ("8x16", "8x16"), 3: ("4x4x8", "4x4x8")}
-# Spilled bytes that kernels may have until their register plans are better; a case that spills more fails.
-SPILLS = {}
+# What is known to be wrong and may not get worse.
+LIMITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "known-limits.txt")
 
 
 class Outcome:
@@ -176,14 +176,43 @@ def chosen(options):
     return checks
 
 
-def allowed(check, outcome):
-    """Problems that are known and may not get worse are no problems."""
-    limit = SPILLS.get(check.title)
-    if limit is None:
+def known_limits():
+    """Bytes or `refused`, by title."""
+    with open(LIMITS) as file:
+        return dict(line.strip().rsplit(" | ", 1) for line in file if " | " in line and not line.startswith("#"))
+
+
+def limit_of(outcome):
+    """What would have to be known for the outcome to pass: `refused`, or the most bytes that a kernel spills; None for neither."""
+    if outcome.refused is not None:
+        return "refused"
+    sizes = [int(problem.split()[-1]) for problem in outcome.problems if "spill_bytes" in problem]
+    return str(max(sizes)) if sizes else None
+
+
+def allowed(check, outcome, known):
+    """Problems that are known and did not get worse are no problems; a refusal that is not known is one."""
+    if outcome.refused is not None:
+        if known == "refused" or check.group == "random":
+            return outcome
+        return Outcome(outcome.passed, ["refused: " + outcome.refused], None, outcome.seconds)
+    found = limit_of(outcome)
+    if found is None or known in (None, "refused") or int(found) > int(known):
         return outcome
-    rest = [problem for problem in outcome.problems
-            if not ("spill_bytes" in problem and int(problem.split()[-1]) <= limit)]
-    return Outcome(outcome.passed + (len(rest) < len(outcome.problems)), rest, outcome.refused, outcome.seconds)
+    rest = [problem for problem in outcome.problems if "spill_bytes" not in problem]
+    return Outcome(outcome.passed + (not rest), rest, None, outcome.seconds)
+
+
+def write_limits(found):
+    with open(LIMITS, "w") as out:
+        out.write("# Cases of verify_cases.py whose kernels spill, with the bytes, or that have no kernel yet. There should be none.\n"
+                  "# Written by verify.py --compile-only --write-limits.\n")
+        out.writelines(f"{title} | {limit}\n" for title, limit in sorted(found.items()) if limit)
+
+
+def better(found, known):
+    """Whether a case came out better than what is known of it."""
+    return known is not None and (found is None or known != "refused" and found != "refused" and int(found) < int(known))
 
 
 def main():
@@ -194,6 +223,7 @@ def main():
     parser.add_argument("--tool", choices=["memcheck", "racecheck", "synccheck", "initcheck"])
     parser.add_argument("--target", choices=["cuda", "cpu"], default="cuda")
     parser.add_argument("--compile-only", action="store_true")
+    parser.add_argument("--write-limits", action="store_true", help="with --compile-only: take what is found as known")
     parser.add_argument("--quick", action="store_true", help="leave out cases that resemble others")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--deadline", type=float, default=240, help="seconds after which no further case starts")
@@ -204,11 +234,13 @@ def main():
     # What takes long starts first, so that nothing is left for one core alone.
     checks.sort(key=lambda check: check.group not in ("large", "heads"))
     rows = collections.OrderedDict((check.group, [0, 0, 0, 0.0]) for check in sorted(checks, key=lambda check: check.group))
+    known, limits = known_limits(), {}
     failures, refusals, begin = [], collections.Counter(), time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         verifier = Verifier(options, folder)
         for (number, check), outcome in process.in_parallel(verifier.check, list(enumerate(checks)), options.jobs):
-            outcome = allowed(check, outcome)
+            limits[check.title] = limit_of(outcome)
+            outcome = allowed(check, outcome, known.get(check.title))
             row = rows[check.group]
             row[0] += outcome.passed
             row[1] += len(outcome.problems)
@@ -222,6 +254,11 @@ def main():
                 os.makedirs(options.keep, exist_ok=True)
                 for ending in (".mlir", ".sets"):
                     shutil.copy(os.path.join(folder, f"{number:04}{ending}"), options.keep)
+    if options.write_limits:
+        write_limits({**known, **limits})
+    gained = [title for title, limit in limits.items() if options.compile_only and better(limit, known.get(title))]
+    if gained:
+        print(f"{len(gained)} cases are better than {os.path.basename(LIMITS)} says: run with --write-limits")
     print(f"{'group':14} {'passed':>7} {'failed':>7} {'refused':>8} {'cpu s':>7}")
     for group, (passed, failed, refused, seconds) in rows.items():
         print(f"{group:14} {passed:7} {failed:7} {refused:8} {seconds:7.0f}")

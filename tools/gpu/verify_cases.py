@@ -6,6 +6,8 @@ import os
 import re
 import struct
 
+import speed_cases
+
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
 
 
@@ -57,7 +59,7 @@ def retyped(name, type, channels):
 AXES = {"neighbourhood_2d": 2, "radial_decay": 2, "neighbourhood_3d": 3, "sliding_tile": 3}
 LONGER = {"neighbourhood_2d": "height=9,width=70", "neighbourhood_3d": "frames=3", "radial_decay": "frames=11,width=50",
           "documents": "n=700,offsets=0:1:130:130:131:640", "cross_merge": "q=1x4x70x{d}", "text_and_video": "text=131,frames=2",
-          "sliding_tile": "hq=2", "prefix_lm": "n=650,prefix=333", "sliding_window_sinks": "n=1000,left=300"}
+          "sliding_tile": "", "prefix_lm": "n=650,prefix=333", "sliding_window_sinks": "n=1000,left=300"}
 
 
 def examples():
@@ -66,7 +68,7 @@ def examples():
         for type, channels in (("bf16", 32), ("f16", 64), ("bf16", 128)):
             more = LONGER.get(name, "n=650").format(d=channels)
             batch = "b=1," if name == "cross_merge" else "b=2,"
-            yield Check("examples", f"{name} {type} D{channels}", retyped(name, type, channels), ["b=1", batch + more],
+            yield Check("examples", f"{name} {type} D{channels}", retyped(name, type, channels), ["b=1", (batch + more).rstrip(",")],
                         axes=AXES.get(name, 1), sanitize=channels == 64)
 
 
@@ -207,6 +209,15 @@ def large():
                 ["b=1,nq=300,nk=1048576"], ["--check-rows=40", "--threads=8"], slow=True)
 
 
+def speeds():
+    """What compare.py times: at a small size, and where constants differ, the kernel of the full size."""
+    for case in speed_cases.CASES:
+        small, axes = case.small_parameters, len(case.parameters.get("grid", [1]))
+        yield Check("speed", case.name, case.spec(small), [case.values(small)], axes=axes)
+        if case.spec(small) != case.spec():
+            yield Check("speed", case.name + ", full size", case.spec(), [], axes=axes)
+
+
 def write_npy(path, shape, bits):
     header = f"{{'descr': '<u2', 'fortran_order': False, 'shape': {tuple(shape)}, }}"
     header += " " * (-(len(header) + 11) % 64) + "\n"
@@ -258,7 +269,7 @@ def from_folder(folder):
                 yield Check("random", file[:-5], content, sets.read().split(), axes=0)
 
 
-GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, clauses, heads, strided, poison, large)
+GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, clauses, heads, strided, poison, large, speeds)
 
 
 def table(random_folder=None):
