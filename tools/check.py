@@ -161,7 +161,7 @@ def table(script, *arguments):
 
 def suite_gpu_tables():
     """The tables of tools/gpu without a GPU: every kernel compiled by NVRTC, its programs run on the CPU."""
-    program, spec = BUILD / "release/bin/lacuna", ROOT / "test/Gpu/smallest.mlir"
+    program, spec = BUILD / "release/bin/lacuna", ROOT / "tools/gpu/smallest.mlir"
     counts = table("verify.py", "--target=cpu", "--quick", "--deadline=400")
     # Exit code 3: this machine has no NVRTC.
     if run(program, "compile", spec, "--emit=sass-report") == 3:
