@@ -56,13 +56,4 @@ OwningOpRef<ModuleOp> parseSpec(const llvm::SourceMgr &sources, MLIRContext *con
   return module;
 }
 
-std::string valueName(Value value) {
-  auto name = dyn_cast<NameLoc>(value.getLoc());
-  if (!name)
-    return {};
-  if (auto result = dyn_cast<OpResult>(value); result && result.getResultNumber() > 0)
-    return {};
-  return name.getName().str();
-}
-
 } // namespace lacuna

@@ -1,10 +1,10 @@
 //===- ParseSpec.h - MLIR text whose value names are kept ------------------===//
 #pragma once
 
+#include "compiler/Emit/ValueName.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
-
-#include <string>
 
 namespace llvm {
 class SourceMgr;
@@ -17,8 +17,5 @@ namespace lacuna {
 /// diagnostic.
 mlir::OwningOpRef<mlir::ModuleOp> parseSpec(const llvm::SourceMgr &sources,
                                             mlir::MLIRContext *context);
-
-/// The name that the spec's text gives to `value`, without `%`; empty if it has none.
-std::string valueName(mlir::Value value);
 
 } // namespace lacuna

@@ -2,7 +2,6 @@
 #include "compiler/Emit/KernelPrinter.h"
 
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -86,7 +85,7 @@ void AttendPrinter::foldHeads(Map &map, TensorMapRecipe &recipe, unsigned argume
   unsigned smallest = host.add(HostOp::Min, batchStride, headStride);
   code.manifest.requirements.push_back(
       {host.add(HostOp::LessEqual, zero, smallest),
-       map.name + ": expected strides of batch and head of at least 0, got {0} and {1}",
+       describe(argument) + ": expected strides of batch and head of at least 0, got {0} and {1}",
        {batchStride, headStride}});
   unsigned distance = host.add(HostOp::Max, host.add(HostOp::Gcd, batchStride, headStride), one);
   unsigned batchStep = host.add(HostOp::FloorDiv, batchStride, distance);
@@ -100,8 +99,9 @@ void AttendPrinter::foldHeads(Map &map, TensorMapRecipe &recipe, unsigned argume
   unsigned extent = host.select(any, host.add(HostOp::Add, last, one), zero);
   code.manifest.requirements.push_back(
       {host.add(HostOp::LessEqual, extent, host.constant(INT32_MAX)),
-       map.name + ": expected heads of all batches within 2147483647 times the greatest common "
-                  "divisor of their strides, got strides {0} and {1}",
+       describe(argument) +
+           ": expected heads of all batches within 2147483647 times the greatest common "
+           "divisor of their strides, got strides {0} and {1}",
        {batchStride, headStride}});
   recipe.axes.push_back({extent, distance, 1});
   map.headStep = hostField(map.name + "HeadStep", headStep);
@@ -172,17 +172,12 @@ LogicalResult AttendPrinter::buildMaps() {
 /// What the printed index arithmetic relies on.
 void AttendPrinter::addLimits() {
   using HostOp = HostInstruction::Op;
-  auto require = [&](unsigned value, int64_t limit, StringRef what) {
-    code.manifest.requirements.push_back(
-        {host.add(HostOp::LessEqual, value, host.constant(limit)),
-         formatv("expected {0} of at most {1}, got {{0}", what, limit).str() + "",
-         {value}});
-  };
-  llvm::SetVector<Value> tensors;
-  tensors.insert(attend.getQuery());
+  narrowExtents.insert({inputOf(attend.getQuery()), 2});
   for (KeySegment &segment : segments)
-    tensors.insert(segment.tile.getKey());
-  for (Value tensor : tensors)
-    require(host.extent(inputOf(tensor), 2), ScalarPrinter::limit, "a sequence length");
-  require(host.product(code.manifest.grid), INT32_MAX, "a number of query tiles times heads");
+    narrowExtents.insert({inputOf(segment.tile.getKey()), 2});
+  unsigned items = host.product(code.manifest.grid);
+  code.manifest.requirements.push_back(
+      {host.add(HostOp::LessEqual, items, host.constant(INT32_MAX)),
+       formatv("expected at most {0} query tiles of all heads, got {{0}", INT32_MAX).str(),
+       {items}});
 }

@@ -1,6 +1,8 @@
 //===- KernelPrinter.cpp - what all kernels have in text and manifest -----===//
 #include "compiler/Emit/KernelPrinter.h"
 
+#include "compiler/Emit/ValueName.h"
+
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -65,13 +67,22 @@ LogicalResult KernelPrinter::buildPlan() {
   return success();
 }
 
+std::string KernelPrinter::describe(unsigned argument) {
+  if (argument >= code.manifest.inputs)
+    return "result";
+  std::string name = valueName(kernel.getBody().getArgument(argument));
+  return "argument '" + (name.empty() ? std::to_string(argument) : name) + "'";
+}
+
 void KernelPrinter::addExtentLimits() {
   using HostOp = HostInstruction::Op;
   for (auto [input, axis] : narrowExtents) {
     unsigned extent = host.extent(input, axis);
     code.manifest.requirements.push_back(
         {host.add(HostOp::LessEqual, extent, host.constant(ScalarPrinter::limit)),
-         formatv("expected an extent of at most {0}, got {{0}", ScalarPrinter::limit).str(),
+         formatv("{0}: expected at most {1} elements along axis {2}, got {{0}", describe(input),
+                 ScalarPrinter::limit, axis)
+             .str(),
          {extent}});
   }
 }

@@ -34,6 +34,8 @@ class KernelPrinter {
 protected:
   explicit KernelPrinter(tile::KernelOp kernel) : kernel(kernel), host(code.manifest.host) {}
 
+  /// "argument 'q'": how messages call an input or output.
+  std::string describe(unsigned argument);
   /// Requirements, grid and outputs of the manifest.
   mlir::LogicalResult buildPlan();
   /// Declares a field of the argument struct; returns the expression that reads it.
@@ -57,7 +59,7 @@ protected:
   KernelCode code;
   HostProgramBuilder host;
   mlir::SmallVector<std::pair<std::string, ArgumentField>> fields;
-  /// Extents that the text takes for an int.
+  /// Extents of inputs that the text takes for an int.
   llvm::SetVector<std::pair<unsigned, unsigned>> narrowExtents;
 };
 

@@ -1,5 +1,6 @@
 //===- ProgramPrinter.cpp - the launch sequence of a function -------------===//
 #include "compiler/Emit/KernelPrinter.h"
+#include "compiler/Emit/ValueName.h"
 
 using namespace mlir;
 using namespace lacuna;
@@ -21,7 +22,9 @@ static FailureOr<ArgumentDeclaration> declare(func::FuncOp function, unsigned in
     result.kind = isa<FloatType>(type) ? ArgumentDeclaration::Kind::Float
                                        : ArgumentDeclaration::Kind::Integer;
   }
-  result.name = "argument " + std::to_string(index);
+  result.name = valueName(function.getArgument(index));
+  if (result.name.empty())
+    result.name = std::to_string(index);
   return result;
 }
 

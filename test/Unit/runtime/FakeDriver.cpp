@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 using namespace lacuna;
 using namespace lacuna::driver;
@@ -113,11 +114,14 @@ static Code fakeLaunch(const LaunchConfig *config, Function function, void **par
   launch.threads = config->blockX;
   launch.sharedBytes = config->sharedBytes;
   launch.stream = config->stream;
-  for (size_t i = 0; i < state.mapCount; ++i)
+  auto [mapCount, fieldCount] = std::pair(state.mapCount, state.fieldCount);
+  if (auto it = state.counts.find(launch.symbol); it != state.counts.end())
+    std::tie(mapCount, fieldCount) = it->second;
+  for (size_t i = 0; i < mapCount; ++i)
     launch.maps.push_back(static_cast<const TensorMap *>(parameters[i])->opaque[0] - 1);
-  if (state.fieldCount) {
-    const auto *words = static_cast<const uint64_t *>(parameters[state.mapCount]);
-    launch.fields.assign(words, words + state.fieldCount);
+  if (fieldCount) {
+    const auto *words = static_cast<const uint64_t *>(parameters[mapCount]);
+    launch.fields.assign(words, words + fieldCount);
   }
   state.launches.push_back(launch);
   state.calls.push_back("launch " + launch.symbol);
