@@ -36,7 +36,8 @@ struct Launch {
 struct State {
   // What the machine is.
   int devices = 1, major = 9, minor = 0, multiprocessors = 132, sharedBytes = 232448;
-  /// Parameters of every launch: so many maps, then so many words. Kernels of other counts are named.
+  /// Parameters of every launch: so many maps, then so many words. Kernels of other counts are
+  /// named.
   size_t mapCount = 0, fieldCount = 0;
   std::map<std::string, std::pair<size_t, size_t>> counts;
   /// A call that fails, with which code; and a symbol that the driver lacks.
