@@ -95,6 +95,8 @@ static void writeResult(llvm::json::OStream &json, const ResultCheck &result) {
     json.attribute("relative_l2", numberValue(found.relativeL2));
     json.attribute("worst_of_tolerance", numberValue(found.worst));
     json.attribute("worst_at", llvm::json::Array(found.where));
+    json.attribute("worst_got", numberValue(found.got));
+    json.attribute("worst_exact", numberValue(found.exact));
   });
 }
 
