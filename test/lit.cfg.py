@@ -19,6 +19,7 @@ config.substitutions.append(("%examples", os.path.join(config.lacuna_source_dir,
 config.substitutions.append(("%source", config.lacuna_source_dir))
 # A CUDA driver that writes nothing, for a folder that LD_LIBRARY_PATH names.
 config.substitutions.append(("%fake_driver", config.lacuna_fake_driver))
+config.substitutions.append(("%python", sys.executable))
 # %exits CODE COMMAND... succeeds when the command exits with exactly that code.
 exits = os.path.join(config.lacuna_source_dir, "test", "Support", "exits.py")
 config.substitutions.append(("%exits", f"{sys.executable} {exits}"))

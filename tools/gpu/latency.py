@@ -1,6 +1,6 @@
 """How long it takes from the text of a spec to the end of its first launch, and the host to queue a launch.
 
-    python3 latency.py LACUNA [--runs 3] [--json FILE]
+    python3 latency.py LACUNA [--runs 3] [--only WORD] [--json FILE]
 
 Every run is a new process with empty caches of its own: NVRTC's and the driver's lie below CUDA_CACHE_PATH and HOME. 'start' is
 what a process takes that does nothing. The other columns are phases that `lacuna bench --json` reports; 'total' is their sum,
@@ -94,6 +94,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("lacuna")
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", default="", metavar="WORD", help="only cases whose name has it")
     parser.add_argument("--json", metavar="FILE")
     options = parser.parse_args()
     results, failed = {}, 0
@@ -102,7 +103,8 @@ def main():
         print(f"{'ms':18}{'start':>7}" + "".join(f"{phase.split('_')[0]:>8}" for phase in PHASES)
               + f"{'total':>8}{'worst':>8}{'host us':>9}")
         paths = {}
-        for name, text, sets in CASES:
+        cases = [case for case in CASES if options.only in case[0]]
+        for name, text, sets in cases:
             paths[name] = os.path.join(folder, name.replace(" ", "-") + ".mlir")
             with open(paths[name], "w") as out:
                 out.write(text)
@@ -114,7 +116,7 @@ def main():
             results[name] = found
             print_cold(name, start, found)
         print("floors: total 1500 ms, host 5 us; goals: 800 ms, 3 us\n")
-        for name, _, sets in CASES:
+        for name, _, sets in cases:
             if len(sets) > 1:
                 failed += not relaunch(options.lacuna, name, paths[name], sets, folder)
     if options.json:

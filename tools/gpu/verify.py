@@ -11,7 +11,8 @@ since the oracle is the slow part. A case that hangs is killed; what fails is li
            counted by message.
 --tool     memcheck, racecheck, synccheck or initcheck: a smaller choice of cases, each under that tool of compute-sanitizer.
 --compile-only  without a GPU: every spec becomes a cubin, without spills, serialised products or ignored register moves.
---target=cpu    the same programs, with the tiles of the GPU, on the CPU; lines of more than 300 tokens are left out.
+--target=cpu    the same programs, with the tiles of the GPU, on the CPU; lines of more than 300 tokens are left out, unless only
+           a sample of their rows is compared.
 """
 import argparse
 import collections
@@ -27,7 +28,6 @@ import process
 import verify_cases
 
 SPEC_SECONDS, LARGE_SECONDS, TOOL_SECONDS, MOST_SMALL_TOKENS = 45, 150, 150, 300
-GPU_TILES = {1: ("128", "128"), 2: ("8x16", "8x16"), 3: ("4x4x8", "4x4x8")}
 # What is known to be wrong and may not get worse.
 LIMITS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "known-limits.txt")
 
@@ -88,7 +88,8 @@ class Verifier:
         path = os.path.join(self.folder, f"{number:04}")
         lines = check.sets
         if self.options.target == "cpu" or self.options.tool:
-            lines = [line for line in lines if tokens(line) <= MOST_SMALL_TOKENS]
+            sampled = any(flag.startswith("--check-rows") for flag in check.flags)
+            lines = [line for line in lines if sampled or tokens(line) <= MOST_SMALL_TOKENS]
         with open(path + ".mlir", "w") as out:
             out.write(check.spec)
         with open(path + ".sets", "w") as out:
@@ -105,12 +106,20 @@ class Verifier:
             command.append("--threads=1")
         if check.files:
             command += ["--inputs", path]
-        if self.options.target == "cpu" and check.axes in GPU_TILES:
-            query, key = GPU_TILES[check.axes]
-            command += ["--query-tile", query, "--key-tile", key]
+        if self.options.target == "cpu":
+            command += self.gpu_tiles(path)
         if self.options.tool:
             command = ["compute-sanitizer", "--tool", self.options.tool, "--error-exitcode", "9", *command]
         return command
+
+    def gpu_tiles(self, path):
+        """The tiles that the planner chooses for the GPU, where the spec has one loop to name them."""
+        printed = process.run([self.options.lacuna, "compile", path + ".mlir", "--emit=tile", "--target=cuda"], SPEC_SECONDS).out
+        loops = {tuple(re.findall(r"box \[([0-9, ]+)\]", line)) for line in printed.splitlines() if "tile.for_each" in line}
+        if len(loops) != 1 or len(next(iter(loops))) != 2:
+            return []
+        query, key = (box.replace(", ", "x") for box in next(iter(loops)))
+        return ["--query-tile", query, "--key-tile", key]
 
     def check(self, item):
         number, check = item
