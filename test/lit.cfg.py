@@ -23,6 +23,7 @@ config.substitutions.append(("%python", sys.executable))
 # %exits CODE COMMAND... succeeds when the command exits with exactly that code.
 exits = os.path.join(config.lacuna_source_dir, "test", "Support", "exits.py")
 config.substitutions.append(("%exits", f"{sys.executable} {exits}"))
+config.substitutions.append(("%interpreter", sys.executable))
 # %bf16 FILE prints a spec with its tensors of f32 tokens (four axes) as bf16.
 config.substitutions.append(("%bf16", r"sed 's/\(tensor<[?0-9]*x[?0-9]*x[?0-9]*x[0-9]*x\)f32/\1bf16/g'"))
 

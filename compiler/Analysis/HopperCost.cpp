@@ -8,21 +8,24 @@ using namespace lacuna;
 /// Matrices lie in shared memory as panels of 64 columns, 128 bytes a row.
 static int64_t panels(int64_t columns) { return (columns + 63) / 64; }
 
-HopperRegisters lacuna::hopperRegistersFor(int64_t consumers) {
-  switch (consumers) {
-  case 1:
-    return {56, 240};
-  case 2:
-    return {56, 224};
-  default:
-    // With 32 the walk over key tiles spills.
-    return {56, 152};
+/// Per thread of a warpgroup: a producer with fewer spills its walk over key tiles, and more than
+/// this no consumer can have.
+static constexpr int64_t producerRegisters = 56, mostRegisters = 240;
+/// Registers of the file for each thread of one warpgroup.
+static constexpr int64_t registersPerWarpgroup = 65536 / 128;
+
+HopperRegisters lacuna::hopperRegistersFor(int64_t consumers, int64_t asked) {
+  if (asked) {
+    int64_t left = registersPerWarpgroup - consumers * asked;
+    return {std::clamp<int64_t>(left / 8 * 8, 24, producerRegisters), asked};
   }
+  int64_t share = (registersPerWarpgroup - producerRegisters) / std::max<int64_t>(consumers, 1);
+  return {producerRegisters, std::min(share / 8 * 8, mostRegisters)};
 }
 
 /// Addresses, row maxima and sums, loop state; and what a mask on several axes adds. From ptxas:
 /// the longest tile of each head dimension that does not spill.
-static constexpr int64_t otherRegisters = 28, maskRegisters = 20;
+static constexpr int64_t otherRegisters = 28, maskRegisters = 12;
 
 int64_t lacuna::estimateRegisters(const HopperShape &shape, bool maskedAxes) {
   return shape.keys / 2 + shape.keys / 4 + shape.valueDim / 2 + otherRegisters +
@@ -34,8 +37,6 @@ HopperRings lacuna::fitHopperRings(const HopperShape &shape, HopperRings asked) 
     return sharedMemoryBytes(shape, {slots, stages}) <= sharedMemoryLimit;
   };
   HopperRings rings = {asked.querySlots ? asked.querySlots : 1, asked.stages ? asked.stages : 2};
-  if (!fits(rings.querySlots, rings.stages))
-    return {rings.querySlots, 0};
   if (!asked.querySlots && fits(2, rings.stages))
     rings.querySlots = 2;
   while (!asked.stages && rings.stages < 4 && fits(rings.querySlots, rings.stages + 1))
@@ -52,18 +53,22 @@ static constexpr double productGap = 230, softmaxGap = 150;
 /// Exponentials and vector instructions per clock.
 static constexpr double exponentialRate = 16, vectorRate = 128;
 /// Vector instructions per score, and those of a mask.
-static constexpr double scoreInstructions = 4.5, maskInstructions = 8;
+static constexpr double scoreInstructions = 4.5;
+/// Those of a mask per score.
+static constexpr double maskInstructions(ScoreMask mask) {
+  return mask == ScoreMask::None ? 0 : mask == ScoreMask::Bounds ? 2 : 8;
+}
 /// Copies: clocks of an instruction and of 128 bytes.
 static constexpr double copyClocks = 52, lineClocks = 3.7;
 
-TileClocks lacuna::estimateTile(const HopperShape &shape, bool masked) {
+TileClocks lacuna::estimateTile(const HopperShape &shape, ScoreMask mask) {
   double scores = static_cast<double>(shape.rows) * static_cast<double>(shape.keys);
   TileClocks clocks;
   clocks.products = 2 * scores * static_cast<double>(shape.headDim + shape.valueDim) / productRate;
   // The rescaling of the output is shared by the keys of a tile.
   double perScore = scoreInstructions +
                     static_cast<double>(shape.valueDim) / static_cast<double>(shape.keys) +
-                    (masked ? maskInstructions : 0);
+                    maskInstructions(mask);
   // Three warpgroups fill each other's gaps better than two.
   double gaps = shape.consumers() >= 3 ? 0.9 : 1.05;
   clocks.softmax = gaps * (scores / exponentialRate + scores * perScore / vectorRate);

@@ -28,12 +28,9 @@ struct HopperRegisters {
   int64_t producer, consumer;
 };
 
-/// Registers of a multiprocessor.
-constexpr int64_t hopperRegisterFile = 65536;
-constexpr int64_t maxHopperConsumers = 3;
-
-/// How the register file is shared among a producer and `consumers` warpgroups.
-HopperRegisters hopperRegistersFor(int64_t consumers);
+/// How the register file is shared among a producer and `consumers` warpgroups. With `asked` each
+/// consumer has that many, and the producer what is left.
+HopperRegisters hopperRegistersFor(int64_t consumers, int64_t asked = 0);
 
 /// Registers per consumer thread: accumulators of scores and output, the weights of the tile
 /// before, and the rest. Masks on several axes keep more coordinates.
@@ -44,8 +41,8 @@ struct HopperRings {
   int64_t querySlots, stages;
 };
 /// The most useful rings that fit: two stages, without which nothing overlaps, then a second query
-/// slot, then deeper stages. Zero stages when not even one slot and two stages fit. Numbers that
-/// are `asked` (not 0) are kept.
+/// slot, then deeper stages. Numbers that are `asked` (not 0) are kept. When nothing fits the least
+/// that would be useful is returned.
 HopperRings fitHopperRings(const HopperShape &shape, HopperRings asked = {0, 0});
 
 inline int64_t sharedMemoryBytes(const HopperShape &shape, HopperRings rings) {
@@ -60,7 +57,15 @@ struct TileClocks {
   /// The tile: the greatest of the three, with what cannot overlap.
   double total;
 };
-TileClocks estimateTile(const HopperShape &shape, bool masked);
+/// How scores outside the set are hidden.
+enum class ScoreMask {
+  None,
+  /// By bounds on the key per row, as bits.
+  Bounds,
+  /// By a predicate, pair by pair.
+  Predicate,
+};
+TileClocks estimateTile(const HopperShape &shape, ScoreMask mask);
 
 /// Clocks from one query tile to the next beyond its key tiles.
 double estimateItem(int64_t querySlots);

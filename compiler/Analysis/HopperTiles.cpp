@@ -9,9 +9,10 @@
 using namespace lacuna;
 using llvm::ArrayRef;
 
-/// Key tiles have a multiple of 16 keys. Shorter ones leave the tensor cores idle between tiles; on
-/// sequences longer ones were no faster, on grids they may save tiles.
-static constexpr int64_t leastKeys = 64, mostKeysOfSequence = 128, mostKeysOfGrid = 176;
+/// Key tiles have a multiple of 16 keys. Shorter ones leave the tensor cores idle between tiles.
+static constexpr int64_t leastKeys = 64, mostKeys = 176;
+/// On sequences longer tiles were no faster; on grids they may save tiles.
+static constexpr int64_t provenKeys = 128;
 /// Up to this many channels the exponentials take as long as the products and a third consumer
 /// helps; beyond, its smaller share of registers costs more.
 static constexpr int64_t mostChannelsOfThree = 64;
@@ -28,6 +29,8 @@ llvm::StringRef lacuna::stringify(HopperRefusal refusal) {
     return "shared memory";
   case HopperRefusal::Instruction:
     return "instruction shape";
+  case HopperRefusal::Unproven:
+    return "no gain when measured";
   case HopperRefusal::Slower:
     return "more work";
   }
@@ -56,7 +59,7 @@ static bool hasInstructions(ArrayRef<int64_t> query, ArrayRef<int64_t> key) {
   auto isCopyable = [](int64_t extent) { return extent >= 1 && extent <= 256; };
   int64_t rows = product(query), keys = product(key);
   return llvm::all_of(query, isCopyable) && llvm::all_of(key, isCopyable) && rows % 64 == 0 &&
-         rows <= 64 * maxHopperConsumers && keys % 16 == 0 && keys <= 256 && isStorable(query) &&
+         rows <= 192 && keys % 16 == 0 && keys <= 256 && isStorable(query) &&
          (key.size() == 1 || key.back() % 8 == 0);
 }
 
@@ -80,27 +83,37 @@ static void forEachBox(int64_t tokens, size_t rank, int64_t innermost,
   choose(choose, 0, tokens);
 }
 
+/// Whether a shape that nobody asked for has only been seen to lose.
+static bool isUnproven(const HopperProblem &problem, const HopperShape &shape, bool isGrid) {
+  bool isTall =
+      shape.consumers() == 3 && std::max(shape.headDim, shape.valueDim) > mostChannelsOfThree;
+  bool isWide = !isGrid && shape.keys > provenKeys;
+  return (isTall && problem.query.empty()) || (isWide && problem.key.empty());
+}
+
 /// Registers, shared memory and rings of a shape, and whether it can be.
 static HopperCandidate describe(const HopperProblem &problem, const Extents &query,
-                                const Extents &key, bool maskedAxes) {
+                                const Extents &key) {
+  bool isGrid = query.size() > 1;
   HopperCandidate candidate;
   candidate.query = query;
   candidate.key = key;
   HopperShape &shape = candidate.shape;
   shape = {problem.headDim, problem.valueDim, product(query), product(key)};
-  candidate.registers = estimateRegisters(shape, maskedAxes);
+  candidate.registers = estimateRegisters(shape, isGrid);
   candidate.registerLimit = hopperRegistersFor(shape.consumers()).consumer;
   HopperRings rings = fitHopperRings(shape);
   candidate.querySlots = rings.querySlots;
   candidate.stages = rings.stages;
-  candidate.sharedBytes =
-      sharedMemoryBytes(shape, {rings.querySlots, std::max<int64_t>(rings.stages, 2)});
+  candidate.sharedBytes = sharedMemoryBytes(shape, rings);
   if (!hasInstructions(query, key))
     candidate.refusal = HopperRefusal::Instruction;
-  else if (rings.stages == 0)
+  else if (candidate.sharedBytes > sharedMemoryLimit)
     candidate.refusal = HopperRefusal::SharedMemory;
   else if (candidate.registers > candidate.registerLimit)
     candidate.refusal = HopperRefusal::Registers;
+  else if (isUnproven(problem, shape, isGrid))
+    candidate.refusal = HopperRefusal::Unproven;
   return candidate;
 }
 
@@ -131,8 +144,6 @@ static std::vector<Extents> queryBoxes(const HopperProblem &problem, ArrayRef<in
     return {problem.query};
   std::vector<Extents> boxes;
   for (int64_t rows : {128, 192}) {
-    if (rows == 192 && std::max(problem.headDim, problem.valueDim) > mostChannelsOfThree)
-      continue;
     forEachBox(rows, sizes.size(), 1, [&](const Extents &box) {
       // An axis that is shorter than half of its extent wastes more than half of the rows.
       for (auto [extent, size] : llvm::zip_equal(box, sizes))
@@ -150,11 +161,11 @@ static std::vector<Extents> queryBoxes(const HopperProblem &problem, ArrayRef<in
   return boxes;
 }
 
-static std::vector<Extents> keyBoxes(const HopperProblem &problem, size_t rank, int64_t most) {
+static std::vector<Extents> keyBoxes(const HopperProblem &problem, size_t rank) {
   if (!problem.key.empty())
     return {problem.key};
   std::vector<Extents> boxes;
-  for (int64_t keys = leastKeys; keys <= most; keys += 16)
+  for (int64_t keys = leastKeys; keys <= mostKeys; keys += 16)
     forEachBox(keys, rank, 8, [&](const Extents &box) { boxes.push_back(box); });
   return boxes;
 }
@@ -162,60 +173,64 @@ static std::vector<Extents> keyBoxes(const HopperProblem &problem, size_t rank, 
 std::vector<HopperCandidate> lacuna::compareForSequence(const HopperProblem &problem) {
   std::vector<HopperCandidate> candidates;
   for (const Extents &query : queryBoxes(problem, {int64_t{1} << 20}))
-    for (const Extents &key : keyBoxes(problem, 1, mostKeysOfSequence)) {
-      HopperCandidate &one =
-          candidates.emplace_back(describe(problem, query, key, /*maskedAxes=*/false));
+    for (const Extents &key : keyBoxes(problem, 1)) {
+      HopperCandidate &one = candidates.emplace_back(describe(problem, query, key));
       const HopperShape &shape = one.shape;
-      one.cost = estimateTile(shape, /*masked=*/false).total /
-                 static_cast<double>(shape.rows * shape.keys);
+      one.cost =
+          estimateTile(shape, ScoreMask::None).total / static_cast<double>(shape.rows * shape.keys);
     }
   rank(candidates);
   return candidates;
 }
 
-/// Tiles of `extent` keys that lie in `span`, and those that are live for every row.
-static std::pair<int64_t, int64_t> countTiles(const AxisSpan &span, int64_t extent) {
-  int64_t all = llvm::divideCeil(span.length, extent);
+/// Tiles of `extent` keys that lie in `span`, and those that are live for every row. Tiles that do
+/// not start with the span start anywhere in it.
+static std::pair<double, double> countTiles(const AxisSpan &span, int64_t extent, bool aligned) {
+  auto length = static_cast<double>(span.length), tokens = static_cast<double>(extent);
+  if (aligned)
+    return {(length - 1) / tokens + 1,
+            std::max((static_cast<double>(span.fullEnd - span.fullFirst) + 1) / tokens - 1, 0.0)};
   // The last tile may reach past the span, where keys are masked.
-  int64_t full =
-      span.fullEnd / extent - static_cast<int64_t>(llvm::divideCeil(span.fullFirst, extent));
-  return {all, std::max<int64_t>(full, 0)};
+  auto first = static_cast<int64_t>(llvm::divideCeil(span.fullFirst, extent));
+  return {static_cast<double>(llvm::divideCeil(span.length, extent)),
+          static_cast<double>(std::max<int64_t>(span.fullEnd / extent - first, 0))};
 }
 
 /// Adds up tiles and clocks over all query tiles.
-static void price(HopperCandidate &candidate, const SpanCounts &spans, double queryTiles,
-                  double queries) {
+static void price(HopperCandidate &candidate, const SpanCounts &spans, bool aligned,
+                  double queryTiles, double queries) {
   candidate.queryTiles = queryTiles;
   for (const auto &[span, weight] : spans) {
     double all = weight, full = weight;
     for (auto [axis, extent] : llvm::zip_equal(span, candidate.key)) {
-      auto [live, unmasked] = countTiles(axis, extent);
-      all *= static_cast<double>(live);
-      full *= static_cast<double>(unmasked);
+      auto [live, unmasked] = countTiles(axis, extent, aligned);
+      all *= live;
+      full *= unmasked;
     }
     candidate.keyTiles += all;
     candidate.fullTiles += full;
   }
   double clocks = queryTiles * estimateItem(candidate.querySlots) +
-                  candidate.fullTiles * estimateTile(candidate.shape, /*masked=*/false).total +
+                  candidate.fullTiles * estimateTile(candidate.shape, ScoreMask::None).total +
                   (candidate.keyTiles - candidate.fullTiles) *
-                      estimateTile(candidate.shape, /*masked=*/true).total;
+                      estimateTile(candidate.shape, candidate.mask).total;
   candidate.cost = clocks / queries;
 }
 
 std::vector<HopperCandidate> lacuna::compareForGrid(const HopperProblem &problem, KeySpans &spans) {
   std::vector<HopperCandidate> candidates;
   ArrayRef<int64_t> sizes = spans.getSizes();
-  std::vector<Extents> keys = keyBoxes(problem, sizes.size(), mostKeysOfGrid);
+  std::vector<Extents> keys = keyBoxes(problem, sizes.size());
   for (const Extents &query : queryBoxes(problem, sizes)) {
     SpanCounts counts = spans.count(query);
     double queryTiles = 1;
     for (auto [size, extent] : llvm::zip_equal(sizes, query))
       queryTiles *= static_cast<double>(llvm::divideCeil(size, extent));
     for (const Extents &key : keys) {
-      HopperCandidate &one =
-          candidates.emplace_back(describe(problem, query, key, /*maskedAxes=*/true));
-      price(one, counts, queryTiles, static_cast<double>(product(sizes)));
+      HopperCandidate &one = candidates.emplace_back(describe(problem, query, key));
+      one.mask = spans.isProduct() ? ScoreMask::Bounds : ScoreMask::Predicate;
+      price(one, counts, /*aligned=*/!spans.isProduct(), queryTiles,
+            static_cast<double>(product(sizes)));
     }
   }
   rank(candidates);

@@ -25,6 +25,8 @@ enum class HopperRefusal {
   SharedMemory,
   /// The matrix instructions or the copy engine have no such shape.
   Instruction,
+  /// Larger than what was faster when measured.
+  Unproven,
   /// Another shape takes fewer clocks.
   Slower,
 };
@@ -34,6 +36,8 @@ llvm::StringRef stringify(HopperRefusal refusal);
 struct HopperCandidate {
   Extents query, key;
   HopperShape shape = {};
+  /// Of partial tiles.
+  ScoreMask mask = ScoreMask::Bounds;
   int64_t registers = 0, registerLimit = 0;
   int64_t querySlots = 0, stages = 0, sharedBytes = 0;
   /// Over all query tiles of a head; 0 where the length is not known.
@@ -52,7 +56,8 @@ struct HopperProblem {
 /// Shapes for a sequence of any length, most of whose tiles are full. The chosen one comes first,
 /// then those that would work, the cheapest first, then those that cannot be. Never empty.
 std::vector<HopperCandidate> compareForSequence(const HopperProblem &problem);
-/// The same for a set on a grid whose keys are `spans`. Key boxes start at the first live key.
+/// The same for a set on a grid whose keys are `spans`. Key boxes start at the first live key where
+/// the set is a product of ranges.
 std::vector<HopperCandidate> compareForGrid(const HopperProblem &problem, KeySpans &spans);
 
 } // namespace lacuna

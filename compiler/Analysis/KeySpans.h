@@ -32,6 +32,8 @@ public:
                                            const AssumedNumbers &numbers);
 
   llvm::ArrayRef<int64_t> getSizes() const { return sizes; }
+  /// Whether the live keys of each query are one box: a product of ranges.
+  bool isProduct() const { return product; }
   /// Query tiles of `box` that a grid has; one box counts for each list of live keys of a tile.
   SpanCounts count(llvm::ArrayRef<int64_t> box);
 
@@ -52,7 +54,7 @@ private:
   Footprint footprint;
   llvm::SmallVector<int64_t> sizes;
   AssumedNumbers numbers;
-  bool opaque = false;
+  bool opaque = false, product = false;
   /// Per symbol and coordinate, what a monotone term is.
   std::map<std::pair<unsigned, int64_t>, std::optional<int64_t>> terms;
 };

@@ -100,8 +100,9 @@ static void addTable(const Tensor &table, SetCounts &counts) {
 
 FailureOr<std::vector<AttendCounts>> countPairs(const BoundSpec &spec, Executor &executor,
                                                 const SpecToTileOptions &tiles) {
-  FailureOr<Study> study =
-      runStudy(spec, executor, tiles, [](OpPassManager &passes) { buildTilesToCounts(passes); });
+  FailureOr<Study> study = runStudy(spec, executor, tiles, [&](OpPassManager &passes) {
+    buildTilesToCounts(passes, /*unaligned=*/tiles.target == "sm_90a");
+  });
   if (failed(study))
     return failure();
   std::vector<AttendCounts> all;
@@ -130,6 +131,24 @@ FailureOr<std::vector<AttendCounts>> countPairs(const BoundSpec &spec, Executor 
     }
   }
   return all;
+}
+
+FailureOr<AttentionWork> countWork(const BoundSpec &spec, Executor &executor,
+                                   const SpecToTileOptions &tiles) {
+  FailureOr<std::vector<AttendCounts>> counts = countPairs(spec, executor, tiles);
+  if (failed(counts))
+    return failure();
+  AttentionWork work;
+  func::FuncOp function = spec.function;
+  auto attends = function.getBody().front().getOps<attn::AttendOp>();
+  for (auto [attend, count] : llvm::zip_equal(attends, *counts)) {
+    int64_t channels =
+        attend.getQuery().getType().getDimSize(3) + attend.getValue().getType().getDimSize(3);
+    work.livePairs += count.totalLivePairs();
+    work.allPairs += count.totalPairs();
+    work.flops += 2.0 * static_cast<double>(channels) * static_cast<double>(count.totalLivePairs());
+  }
+  return work;
 }
 
 FailureOr<std::vector<TileMap>> mapTiles(const BoundSpec &spec, bool elements, Executor &executor,

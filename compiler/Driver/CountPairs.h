@@ -23,10 +23,12 @@ struct AttendCounts {
   /// Sums over the counted entries.
   SetCounts counts;
 
-  /// Live pairs over all batches and heads.
-  int64_t totalLivePairs() const {
-    return counted == 0 ? 0 : counts.livePairs * (batch * heads / counted);
-  }
+  /// Over all batches and heads.
+  int64_t totalLivePairs() const { return total(counts.livePairs); }
+  int64_t totalPairs() const { return total(counts.allPairs); }
+
+private:
+  int64_t total(int64_t sum) const { return counted == 0 ? 0 : sum * (batch * heads / counted); }
 };
 
 /// The extent of queries or keys of an attend along axis 0, 1 or 2, as `spec` binds it; 0 when
@@ -37,6 +39,15 @@ int64_t boundExtent(const BoundSpec &spec, mlir::Value tokens, unsigned axis);
 /// would run. Float tensors of `spec` need no memory. After a mistake a diagnostic is emitted.
 mlir::FailureOr<std::vector<AttendCounts>> countPairs(const BoundSpec &spec, Executor &executor,
                                                       const SpecToTileOptions &tiles = {});
+
+/// What is left to compute, over all attends, heads and batch entries.
+struct AttentionWork {
+  int64_t livePairs = 0, allPairs = 0;
+  /// Two products per live pair, two operations per multiply-add.
+  double flops = 0;
+};
+mlir::FailureOr<AttentionWork> countWork(const BoundSpec &spec, Executor &executor,
+                                         const SpecToTileOptions &tiles = {});
 
 /// The map of one pair of segments of an attend.
 struct TileMap {

@@ -33,7 +33,7 @@ void AttendPrinter::bindGrid(ScalarPrinter &printer) {
 //===----------------------------------------------------------------------===//
 
 /// Which batch, head and query tile a work item is. Heads that share an L2 section run together,
-/// and inside a section the last query tiles, which see the most keys under causality, come first.
+/// and inside a section query tiles go in the order that was planned.
 void AttendPrinter::writeItem(CodeWriter &out) {
   using HostOp = HostInstruction::Op;
   KernelManifest &manifest = code.manifest;
@@ -72,9 +72,9 @@ void AttendPrinter::writeItem(CodeWriter &out) {
   out.line("const i64 section = id / perSection, rest = id - section * perSection;");
   out.line("const i64 heads = min(" + section_ + ", " + allHeads + " - section * " + section_ +
            ");");
-  out.line("const i64 fromLast = rest / heads;");
-  out.line("const i64 head = section * " + section_ + " + rest - fromLast * heads;");
-  out.line("i64 tile = " + tiles + " - 1 - fromLast;");
+  out.line("const i64 turn = rest / heads;");
+  out.line("const i64 head = section * " + section_ + " + rest - turn * heads;");
+  out.line("i64 tile = " + (attend.getAscending() ? "" : tiles + " - 1 - ") + "turn;");
   out.line("Item item;");
   out.line("item.batch = static_cast<int>(head / " + heads_ + ");");
   out.line("item.head = static_cast<int>(head - item.batch * " + heads_ + ");");
@@ -339,7 +339,7 @@ FailureOr<KernelCode> AttendPrinter::print() {
   out.close();
   out.close();
 
-  code.manifest.sharedBytes = sharedBytes(attend);
+  code.manifest.sharedBytes = attend.getSharedBytes();
   return finish(out.str());
 }
 

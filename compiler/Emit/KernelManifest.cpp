@@ -28,7 +28,7 @@ LogicalResult AttendPrinter::findAttend() {
   if (!attend)
     return kernel.emitOpError("expected attention at the top level of a kernel");
   if (!attend.getConsumers())
-    return attend.emitOpError("expected a planned pipeline (lacuna-plan-hopper)");
+    return attend.emitOpError("expected a planned pipeline (lacuna-hopper-assign-roles)");
   return findSegments();
 }
 

@@ -1,8 +1,6 @@
 //===- MatrixInstructions.cpp - wgmma of the shapes that a kernel uses ----===//
 #include "compiler/Emit/MatrixInstructions.h"
 
-#include "lib/Device/SharedLayout.h"
-
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -49,12 +47,4 @@ std::string lacuna::matrixInstructions(int64_t keys, int64_t valueDim, bool bf16
               r, r + 5, valueDim, type, registers(0, r), registers(r, 4), r + 4, accumulators(r))
           .str();
   return text;
-}
-
-int64_t lacuna::sharedBytes(hopper::AttendOp attend) {
-  return sharedMemoryBytes({attend.getRows(), static_cast<int64_t>(attend.getKeys()),
-                            cast<RankedTensorType>(attend.getQuery().getType()).getDimSize(3),
-                            static_cast<int64_t>(attend.getValueDim()),
-                            static_cast<int64_t>(*attend.getQuerySlots()),
-                            static_cast<int64_t>(*attend.getStages())});
 }

@@ -12,7 +12,4 @@ namespace lacuna {
 /// `valueDim` columns), both 64 rows and 16 deep.
 std::string matrixInstructions(int64_t keys, int64_t valueDim, bool bf16);
 
-/// Bytes of shared memory of the pipeline; the device library's `Shared<Config>::bytes`.
-int64_t sharedBytes(hopper::AttendOp attend);
-
 } // namespace lacuna

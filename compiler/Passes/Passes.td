@@ -258,7 +258,7 @@ def TileToHopperPass : Pass<"lacuna-tile-to-hopper"> {
     (`lacuna-expand-footprints`), f16 or bf16 inputs, head dimensions of 32 to
     256 in steps of 8, at most three axes, as many keys in the tiles of every
     segment. Leaves: kernels of scalars and one `hopper.attend`, whose pipeline is
-    still open (`lacuna-plan-hopper`).
+    still open (`lacuna-hopper-assign-roles` and the passes after it).
 
     ```mlir
     %r:3 = scf.for %j = %lo to %hi step %one iter_args(...) {
@@ -309,31 +309,77 @@ def FactorMasksPass : Pass<"lacuna-factor-masks"> {
   ];
 }
 
-def PlanHopperPass : Pass<"lacuna-plan-hopper"> {
-  let summary = "choose warpgroups, ring depths and registers of a Hopper pipeline";
+def HopperAssignRolesPass : Pass<"lacuna-hopper-assign-roles"> {
+  let summary = "consumer warpgroups and the registers of each role";
   let description = [{
-    One consumer warpgroup per 64 query rows. Registers: the producer needs about
-    32 and the rest of the 65,536 goes to the consumers, in steps of 8. Shared
-    memory (227 KiB) is filled in the order of what each step is worth: two
-    stages of keys and values, without which nothing overlaps; a second query
-    slot, which hides the prologue of the next work item and lets the output
-    leave while it starts; then deeper rings, up to four stages. Ping-pong pays
-    where the exponentials take as long as the products (channels <= 64 with
-    three warpgroups, and 256 channels); elsewhere overlap inside a warpgroup
-    is enough. Options override each choice; what does not fit is an error.
+    One consumer warpgroup per 64 query rows, and one warpgroup for the producer,
+    whose single thread needs 56 registers for the walk over key tiles. What is
+    left of the 65,536 goes to the consumers in steps of 8: 240 per thread with one
+    of them, 224 with two, 152 with three. `consumer-registers` overrides that and
+    leaves the producer what remains; what is impossible the op refuses.
 
-    Requires: `hopper.attend` ops. Leaves: every choice written on them.
+    Requires: `hopper.attend` ops. Leaves: `consumers`, `producer_registers` and
+    `consumer_registers` on each.
 
     ```mlir
-    hopper.attend %q ... {value_dim = 128}
+    hopper.attend %q ... box [128] ... {value_dim = 128}
     // becomes
-    hopper.attend %q ... {value_dim = 128, consumers = 2, stages = 2, query_slots = 2,
-                          producer_registers = 56, consumer_registers = 224}
+    hopper.attend %q ... box [128] ... {value_dim = 128, consumers = 2, producer_registers = 56,
+                                        consumer_registers = 224}
+    ```
+  }];
+  let options = [
+    Option<"consumerRegisters", "consumer-registers", "int64_t", "0",
+           "registers per consumer thread, a multiple of 8; 0 chooses">
+  ];
+}
+
+def HopperPlaceRingsPass : Pass<"lacuna-hopper-place-rings"> {
+  let summary = "query slots and stages of keys and values in shared memory";
+  let description = [{
+    Shared memory (227 KiB) is filled in the order of what each step is worth: two
+    stages of keys and values, without which nothing overlaps; a second query
+    slot, which hides the prologue of the next work item and lets the output
+    leave while it starts; then deeper rings, up to four stages. Options fix
+    either number; what does not fit the op refuses.
+
+    Requires: `hopper.attend` ops. Leaves: `stages` and `query_slots` on each.
+
+    ```mlir
+    hopper.attend %q ... box [128] keys 128 ... {value_dim = 128}
+    // becomes
+    hopper.attend %q ... box [128] keys 128 ... {value_dim = 128, stages = 2, query_slots = 2}
     ```
   }];
   let options = [
     Option<"stages", "stages", "int64_t", "0", "depth of the rings of keys and values; 0 chooses">,
     Option<"querySlots", "query-slots", "int64_t", "0", "query tiles in shared memory; 0 chooses">
+  ];
+}
+
+def HopperSchedulePass : Pass<"lacuna-hopper-schedule"> {
+  let summary = "whether warpgroups take turns, and which work items come first";
+  let description = [{
+    With `ping-pong` the warpgroups of a block take turns at the tensor cores: while
+    one multiplies, the other computes exponentials. The overlap inside each
+    warpgroup does most of that already, so it is off unless asked for.
+
+    Work items are handed out one by one, so the last ones should be short. The key
+    tiles of a head's first and last query tile are counted for typical sizes; if the
+    first has more, items are `ascending`. Otherwise the last query tile comes
+    first, which is right for causal sets.
+
+    Requires: `hopper.attend` ops. Leaves: `ping_pong` and `ascending` where they
+    apply.
+
+    ```mlir
+    hopper.attend %q ... walk { scf.for %j = %i to %n ... } ... {value_dim = 128}
+    // becomes
+    hopper.attend %q ... walk { scf.for %j = %i to %n ... } ... {ascending, value_dim = 128}
+    ```
+  }];
+  let options = [
+    Option<"pingPong", "ping-pong", "bool", "false", "warpgroups take turns at the tensor cores">
   ];
 }
 

@@ -22,6 +22,12 @@
 //                           control flow that any target can take.
 //   8. canonicalize, cse    Bounds of neighbouring loops share most of their terms.
 //
+//  loops to Hopper
+//   9. tile-to-hopper       Loops go to the producer, what a tile needs to the consumers.
+//  10. factor-masks         Element functions are short and in one place now.
+//  11. hopper-assign-roles, hopper-place-rings, hopper-schedule
+//                           Roles first: a schedule needs to know how many take turns.
+//
 //===----------------------------------------------------------------------===//
 #include "compiler/Pipelines/Pipelines.h"
 
@@ -38,9 +44,13 @@ static void addCleanup(OpPassManager &passes) {
   passes.addPass(createCSEPass());
 }
 
-void lacuna::buildAssignTiles(OpPassManager &passes, const SpecToTileOptions &options) {
+void lacuna::buildSimplifySets(OpPassManager &passes) {
   passes.addPass(createSplitSegmentsPass());
   addCleanup(passes);
+}
+
+void lacuna::buildAssignTiles(OpPassManager &passes, const SpecToTileOptions &options) {
+  buildSimplifySets(passes);
   AssignTilesPassOptions tiles;
   tiles.target = options.target;
   tiles.queryTile.assign(options.queryTile.begin(), options.queryTile.end());
@@ -55,10 +65,10 @@ void lacuna::buildSpecToTile(OpPassManager &passes, const SpecToTileOptions &opt
   passes.addPass(createPeelFullTilesPass());
 }
 
-void lacuna::buildTilesToCounts(OpPassManager &passes) {
+void lacuna::buildTilesToCounts(OpPassManager &passes, bool unaligned) {
   passes.addPass(createAttnToCountsPass());
   addCleanup(passes);
-  buildTileToLoops(passes);
+  buildTileToLoops(passes, unaligned);
 }
 
 void lacuna::buildTilesToMap(OpPassManager &passes, bool elements) {
@@ -73,21 +83,23 @@ void lacuna::buildTileToLoops(OpPassManager &passes, bool unaligned) {
   addCleanup(passes);
 }
 
-void lacuna::buildLoopsToHopper(OpPassManager &passes) {
+void lacuna::buildLoopsToHopper(OpPassManager &passes, const SpecToHopperOptions &options) {
   // Element functions may only use values from outside the walk.
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createTileToHopperPass());
   addCleanup(passes);
   passes.addPass(createFactorMasksPass());
   addCleanup(passes);
-  passes.addPass(createPlanHopperPass());
+  passes.addPass(createHopperAssignRolesPass({options.consumerRegisters}));
+  passes.addPass(createHopperPlaceRingsPass({options.stages, options.querySlots}));
+  passes.addPass(createHopperSchedulePass({options.pingPong}));
 }
 
-void lacuna::buildSpecToHopper(OpPassManager &passes, const SpecToTileOptions &options) {
+void lacuna::buildSpecToHopper(OpPassManager &passes, const SpecToHopperOptions &options) {
   buildSpecToTile(passes, options);
   // The copy engine takes boxes from anywhere.
   buildTileToLoops(passes, /*unaligned=*/true);
-  buildLoopsToHopper(passes);
+  buildLoopsToHopper(passes, options);
 }
 
 void lacuna::registerLacunaPipelines() {
@@ -98,6 +110,11 @@ void lacuna::registerLacunaPipelines() {
       "lacuna-spec-to-tile", "a spec as tile programs with masks in partial tiles only",
       [](OpPassManager &passes, const SpecToTileOptions &options) {
         buildSpecToTile(passes, options);
+      });
+  PassPipelineRegistration<SpecToHopperOptions>(
+      "lacuna-spec-to-hopper", "a spec as planned Hopper pipelines",
+      [](OpPassManager &passes, const SpecToHopperOptions &options) {
+        buildSpecToHopper(passes, options);
       });
   PassPipelineRegistration<>("lacuna-tile-to-loops",
                              "tile programs over sets as loops with closed-form bounds",

@@ -19,6 +19,27 @@ struct SpecToTileOptions : public mlir::PassPipelineOptions<SpecToTileOptions> {
                               llvm::cl::desc("tokens per key tile: one number, or one per axis")};
 };
 
+/// What the user may fix about Hopper pipelines besides tiles; 0 leaves the choice to the planner.
+struct SpecToHopperOptions : public SpecToTileOptions {
+  SpecToHopperOptions() { target = "sm_90a"; }
+
+  Option<int64_t> stages{*this, "stages",
+                         llvm::cl::desc("depth of the rings of keys and values; 0 chooses"),
+                         llvm::cl::init(0)};
+  Option<int64_t> querySlots{*this, "query-slots",
+                             llvm::cl::desc("query tiles in shared memory; 0 chooses"),
+                             llvm::cl::init(0)};
+  Option<int64_t> consumerRegisters{*this, "consumer-registers",
+                                    llvm::cl::desc("registers per consumer thread; 0 chooses"),
+                                    llvm::cl::init(0)};
+  Option<bool> pingPong{*this, "ping-pong",
+                        llvm::cl::desc("warpgroups take turns at the tensor cores"),
+                        llvm::cl::init(false)};
+};
+
+/// One set per pair of segments, in canonical form.
+void buildSimplifySets(mlir::OpPassManager &passes);
+
 /// Simplifies sets and gives every attend its tiles: the first steps of all that follow from a
 /// spec.
 void buildAssignTiles(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});
@@ -31,13 +52,14 @@ void buildSpecToTile(mlir::OpPassManager &passes, const SpecToTileOptions &optio
 void buildTileToLoops(mlir::OpPassManager &passes, bool unaligned = false);
 
 /// Loops over tiles to planned Hopper pipelines (`lacuna-loops-to-hopper`).
-void buildLoopsToHopper(mlir::OpPassManager &passes);
+void buildLoopsToHopper(mlir::OpPassManager &passes, const SpecToHopperOptions &options = {});
 
-/// A spec as planned Hopper pipelines: all of the above in order.
-void buildSpecToHopper(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});
+/// A spec as planned Hopper pipelines (`lacuna-spec-to-hopper`): all of the above in order.
+void buildSpecToHopper(mlir::OpPassManager &passes, const SpecToHopperOptions &options = {});
 
 /// After `buildAssignTiles`: kernels that count what attends visit, with closed-form loops.
-void buildTilesToCounts(mlir::OpPassManager &passes);
+/// With `unaligned`, tiles start at the first live key where they can, as on Hopper.
+void buildTilesToCounts(mlir::OpPassManager &passes, bool unaligned = false);
 
 /// After `buildAssignTiles`: kernels that write the class of every tile, or of every pair.
 void buildTilesToMap(mlir::OpPassManager &passes, bool elements);

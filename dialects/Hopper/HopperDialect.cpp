@@ -1,6 +1,8 @@
 //===- HopperDialect.cpp - registration and verifiers ---------------------===//
 #include "dialects/Hopper/Hopper.h"
 
+#include "lib/Device/SharedLayout.h"
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/STLExtras.h"
@@ -108,6 +110,70 @@ static LogicalResult verifyBounds(YieldOp yield, size_t queryAxes) {
   return success();
 }
 
+int64_t AttendOp::getSharedBytes() {
+  return lacuna::sharedMemoryBytes({getRows(), static_cast<int64_t>(getKeys()),
+                                    cast<RankedTensorType>(getQuery().getType()).getDimSize(3),
+                                    static_cast<int64_t>(getValueDim()),
+                                    static_cast<int64_t>(*getQuerySlots()),
+                                    static_cast<int64_t>(*getStages())});
+}
+
+/// Which warpgroups there are, and the registers of their threads.
+static LogicalResult verifyRoles(AttendOp op) {
+  auto producer = op.getProducerRegisters(), consumer = op.getConsumerRegisters();
+  for (auto registers : {producer, consumer})
+    // hopper-attend-11
+    if (registers && (*registers % 8 != 0 || *registers < 24 || *registers > 256))
+      return op.emitOpError("expected 24 to 256 registers per thread in steps of 8, got ")
+             << static_cast<int64_t>(*registers);
+  if (!op.getConsumers())
+    return success();
+  // hopper-attend-3
+  auto consumers = static_cast<int64_t>(*op.getConsumers());
+  if (consumers * 64 != op.getRows())
+    return op.emitOpError("expected one consumer warpgroup per 64 rows, got ")
+           << consumers << " for " << op.getRows() << " rows";
+  // hopper-attend-12
+  if (consumers > 3)
+    return op.emitOpError("expected at most 192 query rows, three consumer warpgroups, got ")
+           << op.getRows();
+  // hopper-attend-13
+  if (op.getPingPong() && consumers == 1)
+    return op.emitOpError("expected at least two consumer warpgroups to take turns, got 1");
+  // hopper-attend-14
+  if (producer && consumer && (*producer + consumers * *consumer) * 128 > 65536)
+    return op.emitOpError("expected at most 65536 registers, got ")
+           << (*producer + consumers * *consumer) * 128 << ": " << *producer
+           << " per thread of the producer and " << *consumer << " of " << consumers
+           << " consumers";
+  return success();
+}
+
+/// Whether the rings fit into shared memory.
+static LogicalResult verifyRings(AttendOp op) {
+  int64_t headDim = cast<RankedTensorType>(op.getQuery().getType()).getDimSize(3);
+  auto valueDim = static_cast<int64_t>(op.getValueDim());
+  for (int64_t channels : {headDim, valueDim})
+    // hopper-attend-15
+    if (channels < 8 || channels > 256 || channels % 8 != 0)
+      return op.emitOpError("expected head dimensions of 8 to 256 in steps of 8, got ")
+             << headDim << " and " << valueDim;
+  if (!op.getStages() || !op.getQuerySlots())
+    return success();
+  auto stages = static_cast<int64_t>(*op.getStages());
+  auto slots = static_cast<int64_t>(*op.getQuerySlots());
+  // hopper-attend-16
+  if (stages < 1 || stages > 64 || slots < 1 || slots > 64)
+    return op.emitOpError("expected 1 to 64 stages and query slots, got ")
+           << stages << " and " << slots;
+  // hopper-attend-17
+  if (int64_t bytes = op.getSharedBytes(); bytes > lacuna::sharedMemoryLimit)
+    return op.emitOpError("expected rings that fit in ")
+           << lacuna::sharedMemoryLimit << " bytes of shared memory, got " << bytes << " for "
+           << slots << " query slots and " << stages << " stages";
+  return success();
+}
+
 LogicalResult AttendOp::verify() {
   // hopper-attend-1
   if (getRows() < 1 || getRows() % 64 != 0)
@@ -116,10 +182,8 @@ LogicalResult AttendOp::verify() {
   // hopper-attend-2
   if (auto keys = static_cast<int64_t>(getKeys()); keys < 1 || keys % 16 != 0 || keys > 256)
     return emitOpError("expected a multiple of 16 keys per tile, at most 256, got ") << keys;
-  // hopper-attend-3
-  if (getConsumers() && static_cast<int64_t>(*getConsumers()) * 64 != getRows())
-    return emitOpError("expected one consumer warpgroup per 64 rows, got ")
-           << *getConsumers() << " for " << getRows() << " rows";
+  if (failed(verifyRoles(*this)) || failed(verifyRings(*this)))
+    return failure();
   // hopper-attend-10
   size_t axes = getQueryBox().size();
   if (getAt().size() != axes || getSizes().size() != axes)

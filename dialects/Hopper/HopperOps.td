@@ -39,7 +39,9 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
 
     `stages` is the depth of the key and the value ring, `query_slots` how many
     query tiles are in shared memory, `ping_pong` whether warpgroups take turns
-    at the tensor cores. The register counts are those of `setmaxnreg`.
+    at the tensor cores. The register counts are those of `setmaxnreg`. Work items
+    go from the last query tile to the first, which ends with short ones under
+    causality, or from the first to the last with `ascending`.
   }];
   let arguments = (ins AnyRankedTensor:$query, Index:$batch, Index:$head, Variadic<Index>:$at,
                        Variadic<Index>:$sizes, Index:$base, Optional<F32>:$sink, AnyMemRef:$output,
@@ -49,7 +51,8 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
                        OptionalAttr<I64Attr>:$consumers, OptionalAttr<I64Attr>:$stages,
                        OptionalAttr<I64Attr>:$query_slots,
                        OptionalAttr<I64Attr>:$producer_registers,
-                       OptionalAttr<I64Attr>:$consumer_registers, UnitAttr:$ping_pong);
+                       OptionalAttr<I64Attr>:$consumer_registers, UnitAttr:$ping_pong,
+                       UnitAttr:$ascending);
   let regions = (region SizedRegion<1>:$walk, VariadicRegion<SizedRegion<1>>:$elements);
   let assemblyFormat = [{
     $query `[` $batch `,` $head `]` `at` `(` $at `)` `of` `(` $sizes `)` `base` $base `box` $query_box
@@ -61,6 +64,8 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
   let extraClassDeclaration = [{
     /// Query rows of one tile.
     int64_t getRows();
+    /// Dynamic shared memory; the rings must have been placed.
+    int64_t getSharedBytes();
     /// The key box of tiles of a kind; empty for a kind that the walk never names.
     ::llvm::ArrayRef<int64_t> getKeyBox(unsigned kind);
   }];

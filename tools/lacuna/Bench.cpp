@@ -1,10 +1,8 @@
 //===- Bench.cpp - lacuna bench: how fast a spec runs here ----------------===//
 #include "compiler/Driver/CountPairs.h"
 #include "compiler/Driver/CpuProgram.h"
-#include "dialects/Attn/Attn.h"
 #include "tools/lacuna/FmaPeak.h"
 #include "tools/lacuna/GpuRun.h"
-#include "tools/lacuna/Spec.h"
 #include "tools/lacuna/SpecArguments.h"
 
 #include "lib/Support/Text.h"
@@ -34,9 +32,8 @@ struct BenchResult {
   std::vector<double> seconds;
   /// Of the compilation.
   double compileSeconds = 0;
-  int64_t threads = 0, livePairs = 0;
-  /// Two products per live pair, two operations per multiply-add.
-  double flops = 0;
+  int64_t threads = 0;
+  AttentionWork work;
   /// What multiply-adds reach; 0 on a GPU, where it is not measured.
   double peak = 0;
   std::string target = "cpu";
@@ -48,28 +45,9 @@ struct BenchResult {
   double untilFirstLaunch() const {
     return parseSeconds + phases.lower + phases.open + phases.build + phases.firstLaunch;
   }
-  double rate() const { return median() > 0 ? flops / median() : 0; }
+  double rate() const { return median() > 0 ? work.flops / median() : 0; }
 };
 } // namespace
-
-/// Live pairs and operations of all attends.
-static LogicalResult countWork(const BoundSpec &spec, const SpecToTileOptions &tiles,
-                               Executor &executor, BenchResult &result) {
-  FailureOr<std::vector<AttendCounts>> counts = countPairs(spec, executor, tiles);
-  if (failed(counts))
-    return failure();
-  func::FuncOp function = spec.function;
-  auto attends = function.getBody().front().getOps<attn::AttendOp>();
-  for (auto [attend, count] : llvm::zip_equal(attends, *counts)) {
-    int64_t pairs = count.totalLivePairs();
-    int64_t channels = attend.getQuery().getType().getDimSize(3);
-    int64_t valueChannels = attend.getValue().getType().getDimSize(3);
-    result.livePairs += pairs;
-    result.flops +=
-        2.0 * static_cast<double>(channels + valueChannels) * static_cast<double>(pairs);
-  }
-  return success();
-}
 
 static FailureOr<std::unique_ptr<CpuProgram>> compileSpec(const BoundSpec &spec,
                                                           const SpecToTileOptions &tiles) {
@@ -121,8 +99,8 @@ static std::string textOf(const BenchResult &result) {
      << "time        " << durationText(result.median()) << " (median of " << result.seconds.size()
      << " runs; fastest " << durationText(result.seconds.front()) << ", slowest "
      << durationText(result.seconds.back()) << ")\n"
-     << "work        " << siText(result.flops) << "FLOP on " << groupedText(result.livePairs)
-     << " live pairs\n"
+     << "work        " << siText(result.work.flops) << "FLOP on "
+     << groupedText(result.work.livePairs) << " live pairs\n"
      << "speed       " << siText(result.rate()) << "FLOP/s on ";
   if (result.peak == 0)
     os << result.target << "\nhost        " << durationText(result.phases.hostLaunch)
@@ -145,8 +123,8 @@ static std::string jsonOf(const BenchResult &result) {
       {"median_seconds", result.median()},
       {"fastest_seconds", result.seconds.front()},
       {"slowest_seconds", result.seconds.back()},
-      {"live_pairs", result.livePairs},
-      {"flops", result.flops},
+      {"live_pairs", result.work.livePairs},
+      {"flops", result.work.flops},
       {"gflops", result.rate() / 1e9},
   };
   if (result.peak == 0) {
@@ -166,18 +144,14 @@ static std::string jsonOf(const BenchResult &result) {
 }
 
 /// Compiles and measures on the first GPU; the exit code of a failure, or Success.
-static int benchOnGpu(const BoundSpec &spec, SpecToTileOptions &tiles, BenchResult &result) {
+static int benchOnGpu(const BoundSpec &spec, const SpecToHopperOptions &plan, BenchResult &result) {
   constexpr int runs = 20;
   func::FuncOp function = spec.function;
   OwningOpRef<ModuleOp> module = function->getParentOfType<ModuleOp>().clone();
-  SpecToTileOptions gpuTiles;
-  gpuTiles.target = "sm_90a";
-  gpuTiles.queryTile = ArrayRef<int64_t>(tiles.queryTile);
-  gpuTiles.keyTile = ArrayRef<int64_t>(tiles.keyTile);
   result.target = "sm_90a";
   GpuRun gpu;
   Clock::time_point start = Clock::now();
-  if (int code = gpu.compile(*module, gpuTiles))
+  if (int code = gpu.compile(*module, plan))
     return code;
   result.compileSeconds = secondsSince(start);
   int code = gpu.measure(spec.arguments, runs, result.seconds);
@@ -185,16 +159,26 @@ static int benchOnGpu(const BoundSpec &spec, SpecToTileOptions &tiles, BenchResu
   return code;
 }
 
+static int benchOnCpu(const BoundSpec &spec, const SpecToHopperOptions &plan, Executor &threads,
+                      double limit, BenchResult &result) {
+  Clock::time_point start = Clock::now();
+  FailureOr<std::unique_ptr<CpuProgram>> program = compileSpec(spec, plan);
+  result.compileSeconds = secondsSince(start);
+  if (failed(program) || failed(measure(spec, **program, threads, limit, result)))
+    return UserMistake;
+  result.peak = measureFmaPeak(static_cast<unsigned>(result.threads));
+  return Success;
+}
+
 static int runBench(const Arguments &arguments) {
-  bool onGpu = false;
-  if (int code = readTarget(arguments, onGpu))
-    return code;
   BindOptions bind;
-  SpecToTileOptions tiles;
+  SpecToHopperOptions plan;
   int64_t threadCount = 0;
   if (int code = readBinding(arguments, bind))
     return code;
-  if (int code = readTiles(arguments, tiles))
+  if (int code = readPlan(arguments, plan))
+    return code;
+  if (int code = checkPlan(arguments, plan))
     return code;
   if (int code = readThreads(arguments, threadCount))
     return code;
@@ -204,32 +188,20 @@ static int runBench(const Arguments &arguments) {
                      "option '--seconds' expects a number from 0 to 3600, got '" +
                          arguments.get("--seconds") + "'");
   Clock::time_point begin = Clock::now();
-  auto loaded = Spec::load(arguments.positional(0));
-  if (!loaded)
-    return UserMistake;
-  double parseSeconds = secondsSince(begin);
-  FailureOr<BoundSpec> spec = bindSpec(loaded->getFunction(), bind);
-  if (failed(spec))
-    return UserMistake;
-
-  runtime::ThreadPool threads(threadCount);
+  LoadedSpec loaded;
+  if (int code = loadSpec(arguments, bind, loaded))
+    return code;
   BenchResult result;
-  result.parseSeconds = parseSeconds;
+  result.parseSeconds = secondsSince(begin);
+  runtime::ThreadPool threads(threadCount);
   result.threads = threads.getThreads();
-  if (onGpu) {
-    if (int code = benchOnGpu(*spec, tiles, result))
-      return code;
-    if (failed(countWork(*spec, tiles, threads, result)))
-      return UserMistake;
-    return writeOutput("", arguments.has("--json") ? jsonOf(result) : textOf(result));
-  }
-  Clock::time_point start = Clock::now();
-  FailureOr<std::unique_ptr<CpuProgram>> program = compileSpec(*spec, tiles);
-  result.compileSeconds = secondsSince(start);
-  if (failed(program) || failed(countWork(*spec, tiles, threads, result)) ||
-      failed(measure(*spec, **program, threads, *limit, result)))
+  if (int code = isOnGpu(plan) ? benchOnGpu(loaded.bound, plan, result)
+                               : benchOnCpu(loaded.bound, plan, threads, *limit, result))
+    return code;
+  FailureOr<AttentionWork> work = countWork(loaded.bound, threads, plan);
+  if (failed(work))
     return UserMistake;
-  result.peak = measureFmaPeak(static_cast<unsigned>(result.threads));
+  result.work = *work;
   return writeOutput("", arguments.has("--json") ? jsonOf(result) : textOf(result));
 }
 
@@ -240,8 +212,12 @@ static const Option options[] = {
     {"--threads", "NUMBER", "threads to use (default: one per core)"},
     {"--seed", "NUMBER", "where random inputs start (default: 0)"},
     {"--inputs", "DIR", "folder with .npy files named like the arguments"},
-    {"--query-tile", "SHAPE", "tokens per query tile: 64, or 4x4x4 on a grid"},
-    {"--key-tile", "SHAPE", "tokens per key tile"},
+    queryTileOption,
+    keyTileOption,
+    stagesOption,
+    querySlotsOption,
+    consumerRegistersOption,
+    pingPongOption,
     {"--json", "", "print JSON"},
 };
 

@@ -19,7 +19,7 @@ namespace {
 struct Level {
   llvm::StringRef name, help;
   /// Writes the spec at this level: an exit code, after a message unless it is Success.
-  int (*emit)(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os);
+  int (*emit)(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os);
 };
 } // namespace
 
@@ -32,34 +32,34 @@ static int runAndPrint(Spec &spec, PassManager &passes, llvm::raw_ostream &os) {
   return Success;
 }
 
-static int emitMlir(Spec &spec, const SpecToTileOptions &, llvm::raw_ostream &os) {
+static int emitMlir(Spec &spec, const SpecToHopperOptions &, llvm::raw_ostream &os) {
   PassManager none(&spec.getContext());
   return runAndPrint(spec, none, os);
 }
 
-static int emitSparsity(Spec &spec, const SpecToTileOptions &, llvm::raw_ostream &os) {
+static int emitSparsity(Spec &spec, const SpecToHopperOptions &, llvm::raw_ostream &os) {
   PassManager passes(&spec.getContext());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   return runAndPrint(spec, passes, os);
 }
 
-static int emitTile(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+static int emitTile(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
   PassManager passes(&spec.getContext());
-  buildSpecToTile(passes, tiles);
+  buildSpecToTile(passes, plan);
   return runAndPrint(spec, passes, os);
 }
 
-static int emitLoops(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+static int emitLoops(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
   PassManager passes(&spec.getContext());
-  buildSpecToTile(passes, tiles);
+  buildSpecToTile(passes, plan);
   buildTileToLoops(passes);
   return runAndPrint(spec, passes, os);
 }
 
-static int emitHopper(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+static int emitHopper(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
   PassManager passes(&spec.getContext());
-  buildSpecToHopper(passes, tiles);
+  buildSpecToHopper(passes, plan);
   return runAndPrint(spec, passes, os);
 }
 
@@ -105,20 +105,19 @@ static int runCompile(const Arguments &arguments) {
   }
   if (llvm::is_contained(elsewhere, name))
     return failEnvironment("level '" + name + "' is not in this build");
-  bool onGpu = false;
-  if (int code = readTarget(arguments, onGpu))
+  SpecToHopperOptions plan;
+  if (int code = readPlan(arguments, plan))
     return code;
-  SpecToTileOptions tiles;
-  if (int code = readTiles(arguments, tiles))
+  if (llvm::is_contained(gpuLevels, name))
+    plan.target = "sm_90a";
+  if (int code = checkPlan(arguments, plan))
     return code;
-  if (onGpu || llvm::is_contained(gpuLevels, name))
-    tiles.target = "sm_90a";
   auto spec = Spec::load(arguments.positional(0));
   if (!spec)
     return UserMistake;
   std::string text;
   llvm::raw_string_ostream os(text);
-  if (int code = level->emit(*spec, tiles, os))
+  if (int code = level->emit(*spec, plan, os))
     return code;
   return writeOutput(arguments.get("-o"), text);
 }
@@ -140,8 +139,12 @@ static const Option options[] = {
      "  cubin     machine code\n"
      "  sass-report  registers, spills and shared memory of each kernel, as JSON"},
     {"--target", "TARGET", "what tiles are for: cpu (default) or cuda; the GPU's levels imply it"},
-    {"--query-tile", "SHAPE", "tokens per query tile: 64, or 4x4x4 on a grid"},
-    {"--key-tile", "SHAPE", "tokens per key tile"},
+    queryTileOption,
+    keyTileOption,
+    stagesOption,
+    querySlotsOption,
+    consumerRegistersOption,
+    pingPongOption,
     {"-o", "FILE", "where to write (default: stdout)"},
 };
 

@@ -15,21 +15,21 @@ using namespace mlir;
 
 namespace lacuna::tool {
 
-static void buildCpu(PassManager &passes, const SpecToTileOptions &tiles,
+static void buildCpu(PassManager &passes, const SpecToHopperOptions &plan,
                      const HostMachine &machine) {
-  buildSpecToTile(passes, tiles);
+  buildSpecToTile(passes, plan);
   buildTileToLoops(passes);
   TileToCpuPassOptions vectors;
   vectors.vectorWidth = machine.vectorWidth;
   passes.addPass(createTileToCpuPass(vectors));
 }
 
-int emitCpu(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+int emitCpu(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
   FailureOr<HostMachine> machine = HostMachine::detect(spec.getModule().getLoc());
   if (failed(machine))
     return Environment;
   PassManager passes(&spec.getContext());
-  buildCpu(passes, tiles, *machine);
+  buildCpu(passes, plan, *machine);
   if (failed(passes.run(spec.getModule())))
     return UserMistake;
   spec.getModule().print(os, OpPrintingFlags().printNameLocAsPrefix());
@@ -38,14 +38,14 @@ int emitCpu(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
 }
 
 /// Hands the optimised LLVM IR of `spec` and its target to `write`.
-static int withLlvm(Spec &spec, const SpecToTileOptions &tiles,
+static int withLlvm(Spec &spec, const SpecToHopperOptions &plan,
                     llvm::function_ref<int(llvm::Module &, llvm::TargetMachine &)> write) {
   ModuleOp module = spec.getModule();
   FailureOr<HostMachine> machine = HostMachine::detect(module.getLoc());
   if (failed(machine))
     return Environment;
   PassManager passes(&spec.getContext());
-  buildCpu(passes, tiles, *machine);
+  buildCpu(passes, plan, *machine);
   CpuToLlvmPassOptions native;
   native.nativeHalf = machine->nativeHalf;
   native.nativeFma = machine->nativeFma;
@@ -60,16 +60,16 @@ static int withLlvm(Spec &spec, const SpecToTileOptions &tiles,
   return code ? write(*code, *target) : static_cast<int>(Environment);
 }
 
-int emitLlvm(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
-  return withLlvm(spec, tiles, [&](llvm::Module &code, llvm::TargetMachine &) {
+int emitLlvm(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+  return withLlvm(spec, plan, [&](llvm::Module &code, llvm::TargetMachine &) {
     code.print(os, nullptr);
     return Success;
   });
 }
 
-static int emitNative(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os,
+static int emitNative(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os,
                       llvm::CodeGenFileType type) {
-  return withLlvm(spec, tiles, [&](llvm::Module &code, llvm::TargetMachine &target) -> int {
+  return withLlvm(spec, plan, [&](llvm::Module &code, llvm::TargetMachine &target) -> int {
     llvm::SmallVector<char> bytes;
     llvm::raw_svector_ostream buffer(bytes);
     llvm::legacy::PassManager passes;
@@ -81,12 +81,12 @@ static int emitNative(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostr
   });
 }
 
-int emitAssembly(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
-  return emitNative(spec, tiles, os, llvm::CodeGenFileType::AssemblyFile);
+int emitAssembly(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+  return emitNative(spec, plan, os, llvm::CodeGenFileType::AssemblyFile);
 }
 
-int emitObject(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
-  return emitNative(spec, tiles, os, llvm::CodeGenFileType::ObjectFile);
+int emitObject(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+  return emitNative(spec, plan, os, llvm::CodeGenFileType::ObjectFile);
 }
 
 } // namespace lacuna::tool

@@ -11,12 +11,12 @@ namespace lacuna::tool {
 /// Each writes `spec` and returns an exit code, after a message unless it is Success.
 
 /// Functions on buffers and vectors.
-int emitCpu(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os);
+int emitCpu(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os);
 /// LLVM IR after optimisation.
-int emitLlvm(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os);
+int emitLlvm(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os);
 /// Assembly.
-int emitAssembly(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os);
+int emitAssembly(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os);
 /// An object file.
-int emitObject(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os);
+int emitObject(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os);
 
 } // namespace lacuna::tool

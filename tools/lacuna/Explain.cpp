@@ -1,13 +1,12 @@
 //===- Explain.cpp - lacuna explain: what a set leaves to compute ---------===//
 #include "compiler/Driver/CountPairs.h"
+#include "tools/lacuna/PlanReport.h"
 #include "tools/lacuna/SetReport.h"
-#include "tools/lacuna/Spec.h"
 #include "tools/lacuna/SpecArguments.h"
 
 #include "lib/Support/Text.h"
 #include "runtime/Cpu/ThreadPool.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -26,15 +25,15 @@ struct Explanation {
   std::vector<AttendReport> reports;
   /// One per report, or none when counting would take too long.
   std::vector<AttendCounts> counts;
+  /// One per report when the target is a GPU.
+  std::vector<PlanReport> plans;
 
   bool isCounted() const { return counts.size() == reports.size(); }
+  const AttendCounts *countsOf(size_t index) const {
+    return isCounted() ? &counts[index] : nullptr;
+  }
 };
 } // namespace
-
-static std::string shapeOf(llvm::ArrayRef<int64_t> tile) {
-  return llvm::join(llvm::map_range(tile, [](int64_t extent) { return std::to_string(extent); }),
-                    " x ");
-}
 
 static std::string percent(int64_t part, int64_t whole) {
   if (whole == 0)
@@ -104,9 +103,11 @@ static void printText(const Explanation &explanation, llvm::raw_ostream &os) {
      << boundText(explanation.spec) << '\n';
   for (auto [index, report] : llvm::enumerate(explanation.reports)) {
     os << "\nattend " << index + 1 << " (line " << report.line << "): query tiles of "
-       << shapeOf(report.queryTile) << ", key tiles of " << shapeOf(report.keyTile) << '\n';
+       << shapeText(report.queryTile) << ", key tiles of " << shapeText(report.keyTile) << '\n';
     if (explanation.isCounted())
       printCounts(explanation.counts[index], os);
+    if (!explanation.plans.empty())
+      printPlan(explanation.plans[index], explanation.countsOf(index), os);
     printLoops(report, os);
   }
 }
@@ -163,6 +164,8 @@ static void printJson(const Explanation &explanation, llvm::raw_ostream &os) {
     llvm::json::Object attend = toJson(report);
     if (explanation.isCounted())
       addCounts(attend, explanation.counts[index]);
+    if (!explanation.plans.empty())
+      attend["plan"] = toJson(explanation.plans[index], explanation.countsOf(index));
     attends.push_back(std::move(attend));
   }
   llvm::json::Value root = llvm::json::Object{{"spec", explanation.path},
@@ -193,27 +196,34 @@ static bool canCount(const Explanation &explanation) {
 static int runExplain(const Arguments &arguments) {
   BindOptions bind;
   bind.withoutData = true;
-  SpecToTileOptions tiles;
+  SpecToHopperOptions plan;
   if (int code = readBinding(arguments, bind))
     return code;
-  if (int code = readTiles(arguments, tiles))
+  if (int code = readPlan(arguments, plan))
+    return code;
+  if (int code = checkPlan(arguments, plan))
     return code;
   int64_t threadCount = 0;
   if (int code = readThreads(arguments, threadCount))
     return code;
-  auto loaded = Spec::load(arguments.positional(0));
-  if (!loaded)
-    return UserMistake;
-  FailureOr<BoundSpec> spec = bindSpec(loaded->getFunction(), bind);
-  if (failed(spec))
-    return UserMistake;
-  FailureOr<std::vector<AttendReport>> reports = reportSets(*spec, tiles);
+  LoadedSpec loaded;
+  if (int code = loadSpec(arguments, bind, loaded))
+    return code;
+  const BoundSpec &spec = loaded.bound;
+  Explanation explanation{loaded.spec->getPath(), spec, {}, {}, {}};
+  if (isOnGpu(plan)) {
+    FailureOr<std::vector<PlanReport>> plans = reportPlans(spec, plan);
+    if (failed(plans))
+      return UserMistake;
+    explanation.plans = std::move(*plans);
+  }
+  FailureOr<std::vector<AttendReport>> reports = reportSets(spec, plan);
   if (failed(reports))
     return UserMistake;
-  Explanation explanation{loaded->getPath(), *spec, std::move(*reports), {}};
+  explanation.reports = std::move(*reports);
   if (canCount(explanation)) {
     runtime::ThreadPool threads(threadCount);
-    FailureOr<std::vector<AttendCounts>> counts = countPairs(*spec, threads, tiles);
+    FailureOr<std::vector<AttendCounts>> counts = countPairs(spec, threads, plan);
     if (failed(counts))
       return UserMistake;
     explanation.counts = std::move(*counts);
@@ -226,8 +236,13 @@ static int runExplain(const Arguments &arguments) {
 
 static const Option options[] = {
     {"--set", "NAME=VALUE,...", "sizes and arguments; what is missing has its declared default"},
-    {"--query-tile", "SHAPE", "tokens per query tile: 64, or 4x4x4 on a grid"},
-    {"--key-tile", "SHAPE", "tokens per key tile"},
+    {"--target", "TARGET", "what tiles are for: cpu (default) or cuda, with the planner's reasons"},
+    queryTileOption,
+    keyTileOption,
+    stagesOption,
+    querySlotsOption,
+    consumerRegistersOption,
+    pingPongOption,
     {"--json", "", "print JSON"},
 };
 
@@ -241,7 +256,10 @@ const Command explainCommand = {
         "A full tile has live pairs only and needs no mask; a partial tile is masked; an empty\n"
         "tile is never visited. Bounds are formulas in the query tile, the lengths (nq, nk, or n\n"
         "when they are equal) and the spec's own numbers:\n\n"
-        "  lacuna explain examples/sliding_window_sinks.mlir --set n=1048576,left=4095\n",
+        "  lacuna explain examples/sliding_window_sinks.mlir --set n=1048576,left=4095\n\n"
+        "With --target=cuda the planner's choice for sm_90a is shown too: the pipeline, what a "
+        "tile\n"
+        "is expected to take, and why other shapes were refused.\n",
     .options = options,
     .positionals = 1,
     .run = runExplain,

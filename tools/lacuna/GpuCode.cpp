@@ -15,9 +15,10 @@ using namespace mlir;
 namespace lacuna::tool {
 
 /// All kernels of the spec, in order.
-static FailureOr<std::vector<KernelCode>> printKernels(Spec &spec, const SpecToTileOptions &tiles) {
+static FailureOr<std::vector<KernelCode>> printKernels(Spec &spec,
+                                                       const SpecToHopperOptions &plan) {
   PassManager passes(&spec.getContext());
-  buildSpecToHopper(passes, tiles);
+  buildSpecToHopper(passes, plan);
   if (failed(passes.run(spec.getModule())))
     return failure();
   std::vector<KernelCode> kernels;
@@ -34,9 +35,9 @@ static FailureOr<std::vector<KernelCode>> printKernels(Spec &spec, const SpecToT
 }
 
 /// Compiles every kernel with NVRTC and hands each result to `take`.
-static int compileKernels(Spec &spec, const SpecToTileOptions &tiles,
+static int compileKernels(Spec &spec, const SpecToHopperOptions &plan,
                           llvm::function_ref<void(const KernelCode &, const NvrtcOutput &)> take) {
-  FailureOr<std::vector<KernelCode>> kernels = printKernels(spec, tiles);
+  FailureOr<std::vector<KernelCode>> kernels = printKernels(spec, plan);
   if (failed(kernels))
     return UserMistake;
   Result<GpuOptions> environment = GpuOptions::fromEnvironment();
@@ -59,8 +60,8 @@ static int compileKernels(Spec &spec, const SpecToTileOptions &tiles,
   return Success;
 }
 
-int emitCuda(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
-  FailureOr<std::vector<KernelCode>> kernels = printKernels(spec, tiles);
+int emitCuda(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+  FailureOr<std::vector<KernelCode>> kernels = printKernels(spec, plan);
   if (failed(kernels))
     return UserMistake;
   for (const KernelCode &kernel : *kernels)
@@ -68,14 +69,14 @@ int emitCuda(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) 
   return Success;
 }
 
-int emitPtx(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
-  return compileKernels(spec, tiles,
+int emitPtx(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+  return compileKernels(spec, plan,
                         [&](const KernelCode &, const NvrtcOutput &output) { os << output.ptx; });
 }
 
-int emitCubin(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+int emitCubin(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
   int count = 0;
-  int code = compileKernels(spec, tiles, [&](const KernelCode &, const NvrtcOutput &output) {
+  int code = compileKernels(spec, plan, [&](const KernelCode &, const NvrtcOutput &output) {
     if (count++ == 0)
       os << output.cubin;
   });
@@ -84,9 +85,9 @@ int emitCubin(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os)
   return code;
 }
 
-int emitSassReport(Spec &spec, const SpecToTileOptions &tiles, llvm::raw_ostream &os) {
+int emitSassReport(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
   llvm::json::Array kernels;
-  int code = compileKernels(spec, tiles, [&](const KernelCode &kernel, const NvrtcOutput &output) {
+  int code = compileKernels(spec, plan, [&](const KernelCode &kernel, const NvrtcOutput &output) {
     llvm::json::Object entry{
         {"name", kernel.manifest.symbol},
         {"threads", kernel.manifest.threads},

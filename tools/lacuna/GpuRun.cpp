@@ -35,7 +35,7 @@ static double lap(Clock::time_point &start) {
   return std::chrono::duration<double>(start - before).count();
 }
 
-int GpuRun::compile(ModuleOp module, const SpecToTileOptions &tiles) {
+int GpuRun::compile(ModuleOp module, const SpecToHopperOptions &tiles) {
   Clock::time_point start = Clock::now();
   PassManager passes(module.getContext());
   buildSpecToHopper(passes, tiles);

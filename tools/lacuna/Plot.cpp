@@ -202,31 +202,29 @@ static int runPlot(const Arguments &arguments) {
                      "option '-o' expects a name that ends in .svg or .html, got '" + output + "'");
   BindOptions bind;
   bind.withoutData = true;
-  SpecToTileOptions tiles;
+  SpecToHopperOptions plan;
   if (int code = readBinding(arguments, bind))
     return code;
-  if (int code = readTiles(arguments, tiles))
+  if (int code = readPlan(arguments, plan))
     return code;
   int64_t threadCount = 0;
   if (int code = readThreads(arguments, threadCount))
     return code;
-  auto loaded = Spec::load(arguments.positional(0));
-  if (!loaded)
-    return UserMistake;
-  FailureOr<BoundSpec> spec = bindSpec(loaded->getFunction(), bind);
-  if (failed(spec))
-    return UserMistake;
+  LoadedSpec loaded;
+  if (int code = loadSpec(arguments, bind, loaded))
+    return code;
+  const BoundSpec &spec = loaded.bound;
   PlotOptions options;
   options.elements = arguments.has("--elements");
-  if (int code = readHead(arguments, *spec, options))
+  if (int code = readHead(arguments, spec, options))
     return code;
-  FailureOr<std::vector<AttendReport>> reports = reportSets(*spec, tiles);
+  FailureOr<std::vector<AttendReport>> reports = reportSets(spec, plan);
   if (failed(reports))
     return UserMistake;
   if (int code = checkSize(*reports, options.elements))
     return code;
   runtime::ThreadPool threads(threadCount);
-  FailureOr<Picture> picture = drawSpec(*spec, *reports, threads, tiles, options);
+  FailureOr<Picture> picture = drawSpec(spec, *reports, threads, plan, options);
   if (failed(picture))
     return UserMistake;
   return writeOutput(output, extension == ".html" ? picture->html() : picture->svg());
@@ -237,8 +235,8 @@ static const Option options[] = {
     {"--set", "NAME=VALUE,...", "sizes and arguments; what is missing has its declared default"},
     {"--elements", "", "one cell per pair instead of one per tile"},
     {"--head", "NUMBER", "only this head (default: up to four heads that differ)"},
-    {"--query-tile", "SHAPE", "tokens per query tile: 64, or 4x4x4 on a grid"},
-    {"--key-tile", "SHAPE", "tokens per key tile"},
+    queryTileOption,
+    keyTileOption,
 };
 
 const Command plotCommand = {

@@ -27,9 +27,10 @@ namespace {
 /// What the command line asks for.
 struct RunRequest {
   BindOptions binding;
-  SpecToTileOptions tiles;
+  SpecToHopperOptions plan;
   int64_t threads = 0, repeats = 1, checkRows = 0;
-  bool onGpu = false, strided = false;
+  bool strided = false;
+  bool onGpu() const { return isOnGpu(plan); }
   /// What each run sets beyond `binding`, as written; one empty text for a single run.
   std::vector<std::string> sets = {""};
 };
@@ -97,14 +98,14 @@ int Runner::compile() {
   auto start = std::chrono::steady_clock::now();
   // The oracle reads the spec as it was written: compile a copy.
   module = spec->getModule().clone();
-  if (request.onGpu) {
+  if (request.onGpu()) {
     gpu.spread = request.strided;
-    int code = gpu.compile(*module, request.tiles);
+    int code = gpu.compile(*module, request.plan);
     compileSeconds = secondsSince(start);
     return code;
   }
   PassManager passes(&spec->getContext());
-  buildSpecToTile(passes, request.tiles);
+  buildSpecToTile(passes, request.plan);
   buildTileToLoops(passes);
   if (failed(passes.run(*module)))
     return UserMistake;
@@ -120,7 +121,7 @@ int Runner::execute() {
   report.compileSeconds = compileSeconds;
   report.threads = pool.getThreads();
   report.repeats = request.repeats;
-  if (request.onGpu)
+  if (request.onGpu())
     return gpu.execute(bound.arguments, request.repeats, report.runSeconds, outputs);
   for (int64_t repeat = 0; repeat < request.repeats; ++repeat) {
     auto start = std::chrono::steady_clock::now();
@@ -137,20 +138,12 @@ int Runner::execute() {
 }
 
 int Runner::countWork() {
-  FailureOr<std::vector<AttendCounts>> counts = countPairs(bound, pool, request.tiles);
-  if (failed(counts))
+  FailureOr<AttentionWork> work = lacuna::countWork(bound, pool, request.plan);
+  if (failed(work))
     return UserMistake;
-  size_t next = 0;
-  bound.function.walk([&](attn::AttendOp attend) {
-    const AttendCounts &found = (*counts)[next++];
-    int64_t live = found.totalLivePairs();
-    report.livePairs += live;
-    if (found.counted > 0)
-      report.allPairs += found.counts.allPairs * (found.batch * found.heads / found.counted);
-    auto channels = [](Value value) { return cast<ShapedType>(value.getType()).getDimSize(3); };
-    report.flops += 2.0 * static_cast<double>(live) *
-                    static_cast<double>(channels(attend.getQuery()) + channels(attend.getValue()));
-  });
+  report.livePairs = work->livePairs;
+  report.allPairs = work->allPairs;
+  report.flops = work->flops;
   return Success;
 }
 
@@ -214,7 +207,7 @@ int Runner::runOnce(const std::string &set) {
   report.set = set;
   outputs.clear();
   report.function = bound.function.getSymName().str();
-  report.target = request.onGpu ? "sm_90a" : "cpu";
+  report.target = request.onGpu() ? "sm_90a" : "cpu";
   report.spec = &bound;
   for (auto step : {&Runner::compile, &Runner::execute, &Runner::countWork})
     if (int code = (this->*step)())
@@ -254,14 +247,12 @@ static int runRun(const Arguments &arguments) {
   if (!settings)
     return failEnvironment(settings.status().message());
   request.threads = settings->threads;
-  if (int code = readTarget(arguments, request.onGpu))
-    return code;
   if (int code = readBinding(arguments, request.binding))
     return code;
-  if (int code = readTiles(arguments, request.tiles))
+  if (int code = readPlan(arguments, request.plan))
     return code;
-  if (request.onGpu)
-    request.tiles.target = "sm_90a";
+  if (int code = checkPlan(arguments, request.plan))
+    return code;
   if (int code = readCount(arguments, "--threads", 0, request.threads))
     return code;
   if (int code = readCount(arguments, "--repeat", 1, request.repeats))
@@ -290,8 +281,12 @@ static const Option options[] = {
     {"--seed", "N", "where random inputs and samples start (default: 0)"},
     {"--threads", "N", "threads (default: LACUNA_THREADS, else one per core)"},
     {"--repeat", "N", "run N times and report the fastest (default: 1)"},
-    {"--query-tile", "SHAPE", "tokens per query tile: 64, or 4x4x4 on a grid"},
-    {"--key-tile", "SHAPE", "tokens per key tile"},
+    queryTileOption,
+    keyTileOption,
+    stagesOption,
+    querySlotsOption,
+    consumerRegistersOption,
+    pingPongOption,
     {"--json", "", "print the report as JSON"},
 };
 

@@ -4,6 +4,8 @@
 #include "lib/Support/Settings.h"
 #include "lib/Support/Text.h"
 
+using namespace mlir;
+
 namespace lacuna::tool {
 
 int readCount(const Arguments &arguments, llvm::StringRef option, int64_t least, int64_t &value) {
@@ -45,18 +47,44 @@ static int readTile(const Arguments &arguments, llvm::StringRef option,
   return Success;
 }
 
-int readTiles(const Arguments &arguments, SpecToTileOptions &tiles) {
-  if (int code = readTile(arguments, "--query-tile", tiles.queryTile))
-    return code;
-  return readTile(arguments, "--key-tile", tiles.keyTile);
-}
-
-int readTarget(const Arguments &arguments, bool &onGpu) {
+static int readTarget(const Arguments &arguments, SpecToHopperOptions &plan) {
   llvm::StringRef target = arguments.get("--target", "cpu");
-  onGpu = target == "cuda" || target == "sm_90a";
+  bool onGpu = target == "cuda" || target == "sm_90a";
   if (target != "cpu" && !onGpu)
     return failUsage(arguments.getCommand(),
                      "unknown target '" + target + "', expected cpu or cuda");
+  plan.target = onGpu ? "sm_90a" : "cpu";
+  return Success;
+}
+
+int readPlan(const Arguments &arguments, SpecToHopperOptions &plan) {
+  if (int code = readTarget(arguments, plan))
+    return code;
+  if (int code = readTile(arguments, "--query-tile", plan.queryTile))
+    return code;
+  if (int code = readTile(arguments, "--key-tile", plan.keyTile))
+    return code;
+  for (auto [option, value] : {std::pair(stagesOption.name, &plan.stages),
+                               std::pair(querySlotsOption.name, &plan.querySlots),
+                               std::pair(consumerRegistersOption.name, &plan.consumerRegisters)}) {
+    int64_t number = 0;
+    if (int code = readCount(arguments, option, 1, number))
+      return code;
+    *value = number;
+  }
+  plan.pingPong = arguments.has(pingPongOption.name);
+  return Success;
+}
+
+bool isOnGpu(const SpecToHopperOptions &plan) { return plan.target == "sm_90a"; }
+
+int checkPlan(const Arguments &arguments, const SpecToHopperOptions &plan) {
+  if (isOnGpu(plan))
+    return Success;
+  for (llvm::StringRef option : {stagesOption.name, querySlotsOption.name,
+                                 consumerRegistersOption.name, pingPongOption.name})
+    if (arguments.has(option))
+      return failUsage(arguments.getCommand(), "option '" + option + "' is for --target=cuda");
   return Success;
 }
 
@@ -66,6 +94,17 @@ int readThreads(const Arguments &arguments, int64_t &threads) {
     return fail(settings.status().message());
   threads = settings->threads;
   return readCount(arguments, "--threads", 1, threads);
+}
+
+int loadSpec(const Arguments &arguments, const BindOptions &binding, LoadedSpec &loaded) {
+  loaded.spec = Spec::load(arguments.positional(0));
+  if (!loaded.spec)
+    return UserMistake;
+  FailureOr<BoundSpec> bound = bindSpec(loaded.spec->getFunction(), binding);
+  if (failed(bound))
+    return UserMistake;
+  loaded.bound = std::move(*bound);
+  return Success;
 }
 
 } // namespace lacuna::tool

@@ -34,7 +34,7 @@ protected:
     spec = parseSpec(sources, &context);
     ASSERT_TRUE(spec);
     OwningOpRef<ModuleOp> module = spec->clone();
-    SpecToTileOptions options;
+    SpecToHopperOptions options;
     options.target = "sm_90a";
     PassManager passes(&context);
     buildSpecToHopper(passes, options);

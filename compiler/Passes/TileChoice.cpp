@@ -1,0 +1,118 @@
+//===- TileChoice.cpp - tile shapes of one attend -------------------------===//
+#include "compiler/Passes/TileChoice.h"
+
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+#include <bit>
+
+using namespace mlir;
+using namespace lacuna;
+
+/// A box of `tokens` (a power of two) as even as possible: the shortest extent that may still grow
+/// is doubled, later axes first. `limits` are the next powers of two of constant sizes, 0 for
+/// others. The last extent is at least `innermost`.
+static SmallVector<int64_t> chooseBox(int64_t tokens, ArrayRef<int64_t> limits, int64_t innermost) {
+  SmallVector<int64_t> box(limits.size(), 1);
+  box.back() = std::min(innermost, tokens);
+  for (int64_t left = tokens / box.back(); left > 1; left /= 2) {
+    // When every axis has reached its limit the last one is padded.
+    size_t best = box.size() - 1;
+    bool found = false;
+    for (size_t axis = box.size(); axis-- > 0;) {
+      if (limits[axis] != 0 && box[axis] >= limits[axis])
+        continue;
+      if (!found || box[axis] < box[best])
+        best = axis;
+      found = true;
+    }
+    box[best] *= 2;
+  }
+  return box;
+}
+
+/// The next power of two of each constant size of `segment`, 0 for sizes known at run time only.
+static SmallVector<int64_t> getLimits(const Segments &segments, unsigned segment) {
+  SmallVector<int64_t> limits(segments.getRank(segment), 0);
+  if (segments.isLoneSequence())
+    return limits;
+  for (auto [limit, size] : llvm::zip_equal(limits, segments.getSizes(segment)))
+    if (std::optional<int64_t> constant = getConstantIntValue(size))
+      limit = std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(*constant, 1, 1 << 20)));
+  return limits;
+}
+
+FailureOr<SmallVector<int64_t>> lacuna::chooseEvenTile(attn::AttendOp op, const Segments &segments,
+                                                       ArrayRef<int64_t> asked, int64_t standard,
+                                                       StringRef option, int64_t innermost) {
+  int64_t axes = 0;
+  for (unsigned segment = 0; segment < segments.size(); ++segment)
+    axes += segments.getRank(segment);
+  for (int64_t extent : asked)
+    if (extent < 1)
+      return op.emitOpError("expected positive extents for ") << option << ", got " << extent;
+  if (static_cast<int64_t>(asked.size()) == axes)
+    return SmallVector<int64_t>(asked);
+  if (asked.size() > 1)
+    return op.emitOpError("expected one number or one per axis for ")
+           << option << ", got " << asked.size() << " for " << axes << " axes";
+  int64_t tokens = asked.empty() ? standard : asked.front();
+  if (segments.isLoneSequence())
+    return SmallVector<int64_t>{tokens};
+  if (!std::has_single_bit(static_cast<uint64_t>(tokens)))
+    return op.emitOpError("expected a power of two for ")
+           << option << " to share among axes, got " << tokens;
+  SmallVector<int64_t> boxes;
+  for (unsigned segment = 0; segment < segments.size(); ++segment)
+    llvm::append_range(boxes, chooseBox(tokens, getLimits(segments, segment), innermost));
+  return boxes;
+}
+
+/// The box that the attend has or the option asks for; empty when the planner chooses.
+static FailureOr<Extents> getAsked(attn::AttendOp op, const Segments &segments,
+                                   std::optional<ArrayRef<int64_t>> written,
+                                   ArrayRef<int64_t> option, StringRef name, int64_t innermost) {
+  if (written)
+    return Extents(*written);
+  if (option.empty())
+    return Extents();
+  FailureOr<SmallVector<int64_t>> tile = chooseEvenTile(op, segments, option, 0, name, innermost);
+  if (failed(tile))
+    return failure();
+  return Extents(tile->begin(), tile->end());
+}
+
+HopperProblem lacuna::getHopperProblem(attn::AttendOp op) {
+  // A head dimension that is not known, or is none at all, is refused later.
+  auto channels = [](RankedTensorType type) { return std::max<int64_t>(type.getDimSize(3), 1); };
+  return {channels(op.getQuery().getType()), channels(op.getValue().getType()), {}, {}};
+}
+
+bool lacuna::hasHopperModel(const Segments &segments) {
+  return segments.size() == 1 && segments.getRank(0) <= 3;
+}
+
+FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendOp op,
+                                                                   const Segments &segments,
+                                                                   ArrayRef<int64_t> queryOption,
+                                                                   ArrayRef<int64_t> keyOption) {
+  FailureOr<Extents> query =
+      getAsked(op, segments, op.getQueryTile(), queryOption, "query-tile", 1);
+  if (failed(query))
+    return failure();
+  FailureOr<Extents> key = getAsked(op, segments, op.getKeyTile(), keyOption, "key-tile", 8);
+  if (failed(key))
+    return failure();
+  HopperProblem problem = getHopperProblem(op);
+  problem.query = *query;
+  problem.key = *key;
+  if (segments.getRank(0) == 1)
+    return compareForSequence(problem);
+  AssumedNumbers numbers;
+  SmallVector<int64_t> sizes;
+  for (OpFoldResult size : segments.getSizes(0))
+    sizes.push_back(std::max<int64_t>(numbers.assume(size, AssumedNumbers::typicalSize), 1));
+  FailureOr<KeySpans> spans = KeySpans::compute(op.getSet(), sizes, numbers);
+  if (failed(spans))
+    return failure();
+  return compareForGrid(problem, *spans);
+}

@@ -1,0 +1,28 @@
+//===- TileChoice.h - tile shapes of one attend ---------------------------===//
+#pragma once
+
+#include "compiler/Analysis/HopperTiles.h"
+#include "compiler/Passes/Segments.h"
+
+namespace lacuna {
+
+/// Boxes of all segments, flat: `asked` itself when it has one extent per axis, else even boxes of
+/// `asked` (one number) or of `standard` tokens, whose last extent is at least `innermost`.
+/// `option` names `asked` in what is emitted.
+mlir::FailureOr<llvm::SmallVector<int64_t>>
+chooseEvenTile(attn::AttendOp op, const Segments &segments, llvm::ArrayRef<int64_t> asked,
+               int64_t standard, llvm::StringRef option, int64_t innermost = 1);
+
+/// What tiles of an attend are for on sm_90a.
+HopperProblem getHopperProblem(attn::AttendOp op);
+
+/// Whether shapes for sm_90a can be compared: one segment of at most three axes.
+bool hasHopperModel(const Segments &segments);
+
+/// Compares tile shapes for an attend; the first is the one to take. What the attend has, or else
+/// the options ask for, is kept. Emits what is wrong with the set or the options.
+mlir::FailureOr<std::vector<HopperCandidate>>
+compareHopperTiles(attn::AttendOp op, const Segments &segments, llvm::ArrayRef<int64_t> queryOption,
+                   llvm::ArrayRef<int64_t> keyOption);
+
+} // namespace lacuna

@@ -1,0 +1,37 @@
+//===- PlanReport.h - what the planner of sm_90a chose, and why -----------===//
+#pragma once
+
+#include "compiler/Analysis/HopperTiles.h"
+#include "compiler/Driver/CountPairs.h"
+#include "compiler/Pipelines/Pipelines.h"
+
+#include "llvm/Support/JSON.h"
+
+namespace lacuna::tool {
+
+/// The pipeline of one attend and the shapes that were compared.
+struct PlanReport {
+  /// The chosen shape first; empty for domains of several segments, whose boxes are even.
+  std::vector<HopperCandidate> shapes;
+  /// As the kernel has it.
+  HopperRings rings = {};
+  HopperRegisters registers = {};
+  int64_t consumers = 0, sharedBytes = 0;
+  bool pingPong = false, ascending = false;
+  /// Queries of a head.
+  int64_t queries = 0;
+};
+
+/// Plans of all attends of `spec`, whose module is left alone. After a mistake, or where the target
+/// cannot do what is asked, a diagnostic is emitted.
+mlir::FailureOr<std::vector<PlanReport>> reportPlans(const BoundSpec &spec,
+                                                     const SpecToHopperOptions &options);
+
+/// Writes a plan, with the time that `counts` (null when not known) would take.
+void printPlan(const PlanReport &plan, const AttendCounts *counts, llvm::raw_ostream &os);
+llvm::json::Object toJson(const PlanReport &plan, const AttendCounts *counts);
+
+/// "4 x 4 x 8".
+std::string shapeText(llvm::ArrayRef<int64_t> tile);
+
+} // namespace lacuna::tool
