@@ -163,6 +163,9 @@ def suite_gpu_tables():
     """The tables of tools/gpu without a GPU: every kernel compiled by NVRTC, its programs run on the CPU."""
     program, spec = BUILD / "release/bin/lacuna", ROOT / "tools/gpu/smallest.mlir"
     counts = table("verify.py", "--target=cpu", "--quick", "--deadline=400")
+    with tempfile.TemporaryDirectory() as folder:
+        counts.add(one(run(BUILD / "release/bin/lacuna-random-specs", folder, "300", "3")))
+        counts.add(table("verify.py", "random:", f"--random={folder}", "--text-only", "--deadline=400"))
     # Exit code 3: this machine has no NVRTC.
     if run(program, "compile", spec, "--emit=sass-report") == 3:
         counts.add(Counts(skipped=1))
