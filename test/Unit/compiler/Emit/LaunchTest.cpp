@@ -51,8 +51,7 @@ protected:
     sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text), llvm::SMLoc());
     OwningOpRef<ModuleOp> module = parseSpec(sources, &context);
     ASSERT_TRUE(module);
-    SpecToTileOptions options;
-    options.target = "sm_90a";
+    SpecToHopperOptions options;
     options.queryTile = queryTile;
     options.keyTile = keyTile;
     PassManager passes(&context);
