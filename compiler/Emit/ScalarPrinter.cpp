@@ -78,6 +78,8 @@ ScalarPrinter::Interval ScalarPrinter::intervalOf(Operation *op) {
           .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
                 arith::CeilDivUIOp>([&](auto) -> Interval {
             Interval a = operand(0), b = operand(1);
+            if (isa<arith::DivUIOp, arith::CeilDivUIOp>(op) && (a.low < 0 || b.low < 0))
+              return full;
             // By a positive constant both ends shrink; else a quotient is no larger than the
             // dividend, but for the sign.
             if (b.low == b.high && b.low > 0)
@@ -87,6 +89,8 @@ ScalarPrinter::Interval ScalarPrinter::intervalOf(Operation *op) {
           })
           .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) -> Interval {
             Interval a = operand(0), b = operand(1);
+            if (isa<arith::RemUIOp>(op) && (a.low < 0 || b.low < 0))
+              return b.low > 0 ? Interval{0, b.high} : full;
             int64_t bound = std::max(std::abs(b.low), std::abs(b.high));
             return {a.low >= 0 ? 0 : -bound, bound};
           })
@@ -234,8 +238,44 @@ static StringRef compareOf(arith::CmpFPredicate predicate) {
   }
 }
 
+/// The type of a value's bits as an unsigned number.
+static StringRef unsignedTypeOf(Type type) {
+  return type.isInteger(8)    ? "unsigned char"
+         : type.isInteger(16) ? "unsigned short"
+         : type.isInteger(32) ? "u32"
+                              : "u64";
+}
+
+/// Unsigned arithmetic on values that may be negative, which the signed form of values that are not
+/// would get wrong; nothing for other ops.
+std::string ScalarPrinter::unsignedExpression(Operation *op) {
+  auto compare = dyn_cast<arith::CmpIOp>(op);
+  bool isUnsigned =
+      isa<arith::DivUIOp, arith::CeilDivUIOp, arith::RemUIOp, arith::ExtUIOp, arith::UIToFPOp>(
+          op) ||
+      (compare && compare.getPredicate() >= arith::CmpIPredicate::ult);
+  auto mayBeNegative = [&](Value value) { return interval(value).low < 0; };
+  if (!isUnsigned || llvm::none_of(op->getOperands(), mayBeNegative))
+    return {};
+  auto operand = [&](unsigned i) {
+    Value value = op->getOperand(i);
+    return llvm::formatv("static_cast<{0}>({1})", unsignedTypeOf(value.getType()), use(value))
+        .str();
+  };
+  if (compare)
+    return llvm::formatv("{0} {1} {2}", operand(0), compareOf(compare.getPredicate()), operand(1));
+  std::string text = operand(0);
+  if (isa<arith::CeilDivUIOp>(op))
+    text = llvm::formatv("{0} / {1} + ({0} % {1} != 0)", text, operand(1));
+  if (isa<arith::DivUIOp, arith::RemUIOp>(op))
+    text += (isa<arith::DivUIOp>(op) ? " / " : " % ") + operand(1);
+  return llvm::formatv("static_cast<{0}>({1})", typeOf(op->getResult(0)), text);
+}
+
 /// The right-hand side for a pure scalar op, or nothing.
 std::string ScalarPrinter::expression(Operation *op) {
+  if (std::string text = unsignedExpression(op); !text.empty())
+    return text;
   Value result = op->getResult(0);
   std::string type = typeOf(result);
   auto operand = [&](unsigned i) {
@@ -341,7 +381,8 @@ LogicalResult ScalarPrinter::printFor(Operation &op) {
     carried.push_back(name);
   }
   Interval lower = interval(loop.getLowerBound()), upper = interval(loop.getUpperBound());
-  std::string name = "i" + std::to_string(counter++);
+  // Not "i", which would make the type i64 of number 64.
+  std::string name = "j" + std::to_string(counter++);
   bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
   std::string type = typeOf(loop.getInductionVar());
   code.open("for (" + type + " " + name + " = " + use(loop.getLowerBound()) + "; " + name + " < " +

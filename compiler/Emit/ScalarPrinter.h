@@ -61,6 +61,7 @@ private:
   mlir::LogicalResult printWhile(mlir::Operation &op);
   mlir::LogicalResult printBlock(mlir::Block &block);
   std::string expression(mlir::Operation *op);
+  std::string unsignedExpression(mlir::Operation *op);
 
   CodeWriter &code;
   ScalarSources sources;

@@ -472,7 +472,10 @@ struct ExpandFootprints final : lacuna::impl::ExpandFootprintsPassBase<ExpandFoo
     if (failed(formula))
       return failure();
     std::optional<Footprint> free;
-    if (unaligned && shape.key.size() > 1 && !loop.getClasses())
+    // A table of classes has an entry for each tile of the grid, and for none in between: loops that
+    // read or write one stay on the grid.
+    bool isTable = loop.getClasses() || !loop.getBody().getOps<memref::StoreOp>().empty();
+    if (unaligned && shape.key.size() > 1 && !isTable)
       free = computeUnaligned(*formula, space, shape);
     bool isFree = free.has_value();
     Footprint footprint = isFree ? std::move(*free) : computeFootprint(*formula, space, shape);

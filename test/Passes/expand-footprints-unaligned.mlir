@@ -97,3 +97,33 @@ tile.kernel @sequence attributes {inputs = 1, outputs = 0} plan {
   } : !sparsity.set<1>
   tile.end
 }
+
+// -----
+
+// A loop that fills a table with an entry for each tile of the grid stays on it.
+// CHECK-LABEL: tile.kernel @table
+// CHECK:         scf.for %{{.*}} step %c1
+// CHECK:           scf.for %[[J:.*]] = %{{.*}} step %c1
+// CHECK:             arith.muli %[[J]], %c4
+// CHECK:             memref.store
+tile.kernel @table attributes {inputs = 1, outputs = 1} plan {
+^bb0(%k: tensor<?xf32>):
+  %n = arith.constant 1 : index
+  tile.plan grid(%n, %n, %n, %n) shapes(%n)
+} body {
+^bb0(%keys: tensor<?xf32>, %o: memref<?xi8>, %b: index, %h: index, %t: index, %u: index):
+  %c4 = arith.constant 4 : index
+  %c32 = arith.constant 32 : index
+  %two = arith.constant 2 : i8
+  %y = arith.muli %t, %c4 : index
+  %x = arith.muli %u, %c4 : index
+  %g = sparsity.grid [32, 32]
+  %set = sparsity.radius [5, 5] in %g : !sparsity.domain<2>
+  tile.for_each live %set[%b, %h] query (%y, %x) of (%c32, %c32) box [4, 4]
+      key of (%c32, %c32) box [4, 4] {
+  ^bb0(%i: index, %j: index):
+    memref.store %two, %o[%j] : memref<?xi8>
+    tile.yield
+  } : !sparsity.set<2>
+  tile.end
+}
