@@ -2,6 +2,7 @@
 import ctypes
 import glob
 import os
+import shutil
 import sys
 
 import lit.formats
@@ -44,9 +45,21 @@ def has_nvrtc():
     return False
 
 
-for variable in ("LACUNA_NVRTC", "CUDA_HOME"):
+def has_nvdisasm():
+    """Whether there is a disassembler where `lacuna compile` looks for one."""
+    named = os.environ.get("LACUNA_NVDISASM")
+    programs = [os.path.join(os.environ.get("CUDA_HOME") or "/usr/local/cuda", "bin", "nvdisasm"),
+                "/usr/local/cuda/bin/nvdisasm", shutil.which("nvdisasm") or "",
+                os.path.join(config.lacuna_source_dir, "build", "nvdisasm", "nvidia", "cu13", "bin", "nvdisasm")]
+    return any(os.access(program, os.X_OK) for program in ([named] if named else programs) if program)
+
+
+for variable in ("LACUNA_NVRTC", "LACUNA_NVDISASM", "CUDA_HOME"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]
 # Tests that compile kernels say `REQUIRES: nvrtc` and count as skipped elsewhere.
 if has_nvrtc():
     config.available_features.add("nvrtc")
+# Those that count instructions say `REQUIRES: nvdisasm`.
+if has_nvdisasm():
+    config.available_features.add("nvdisasm")

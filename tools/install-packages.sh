@@ -3,11 +3,13 @@
 #
 #   sh tools/install-packages.sh
 #
-# Where there is no CUDA toolkit, NVRTC's wheel goes to build/nvrtc, which Lacuna searches.
+# Where there is no CUDA toolkit, wheels go to build/nvrtc and build/nvdisasm, which Lacuna searches.
 set -eu
 
 # Kernels are compiled by this version in tests; without it those tests are skipped.
 nvrtc=nvidia-cuda-nvrtc==13.0.88
+# Counts instructions of kernels in reports; without it the reports leave them out.
+nvdisasm=nvidia-cuda-nvdisasm==13.2.51
 root=$(cd "$(dirname "$0")/.." && pwd)
 
 fetch_nvrtc() {
@@ -23,6 +25,25 @@ fetch_nvrtc() {
   if ! python3 -m pip install -q --disable-pip-version-check --no-deps --target "$root/build/nvrtc" "$nvrtc"; then
     rm -rf "$root/build/nvrtc"
     echo "install-packages: cannot fetch $nvrtc; tests that compile kernels are skipped" >&2
+  fi
+}
+
+fetch_nvdisasm() {
+  for program in "${LACUNA_NVDISASM:-}" "${CUDA_HOME:-/usr/local/cuda}/bin/nvdisasm" \
+    "$root"/build/nvdisasm/nvidia/*/bin/nvdisasm; do
+    if [ -x "$program" ]; then return 0; fi
+  done
+  if command -v nvdisasm >/dev/null 2>&1; then return 0; fi
+  if ! python3 -m pip --version >/dev/null 2>&1; then
+    echo "install-packages: no nvdisasm and no pip to fetch it; reports count no instructions" >&2
+    return 0
+  fi
+  echo "fetching $nvdisasm"
+  if python3 -m pip install -q --disable-pip-version-check --no-deps --target "$root/build/nvdisasm" "$nvdisasm"; then
+    chmod +x "$root"/build/nvdisasm/nvidia/*/bin/nvdisasm
+  else
+    rm -rf "$root/build/nvdisasm"
+    echo "install-packages: cannot fetch $nvdisasm; reports count no instructions" >&2
   fi
 }
 
@@ -42,6 +63,7 @@ for package in $packages; do
 done
 if [ -z "$missing" ]; then
   fetch_nvrtc
+  fetch_nvdisasm
   exit 0
 fi
 
@@ -58,3 +80,4 @@ $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q
 # shellcheck disable=SC2086 # a list of words
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing
 fetch_nvrtc
+fetch_nvdisasm

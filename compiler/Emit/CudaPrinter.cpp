@@ -279,6 +279,8 @@ void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
   out.line(
       formatv("static constexpr bool pingPong = {0};", attend.getPingPong() ? "true" : "false"));
   out.close("};");
+  out.line(formatv("static_assert(Shared<Config>::bytes == {0}, \"the planned shared memory\");",
+                   attend.getSharedBytes()));
   out.blank();
   writeArguments(out);
   out.append(functions);

@@ -53,6 +53,7 @@ Result<Settings> Settings::fromEnvironment() {
       return status;
   settings.propertySeed = static_cast<uint64_t>(seed);
   settings.nvrtc = readText("LACUNA_NVRTC");
+  settings.nvdisasm = readText("LACUNA_NVDISASM");
   settings.cudaHome = readText("CUDA_HOME");
   settings.programPath = readText("PATH");
   settings.home = readText("HOME");

@@ -21,6 +21,8 @@ struct Settings {
   uint64_t propertySeed = 1;
   /// LACUNA_NVRTC: CUDA's compiler library to use and no other; empty: it is searched.
   std::string nvrtc;
+  /// LACUNA_NVDISASM: CUDA's disassembler to use and no other; empty: it is searched.
+  std::string nvdisasm;
   /// CUDA_HOME, PATH and HOME, where that search looks; empty when unset.
   std::string cudaHome, programPath, home;
 

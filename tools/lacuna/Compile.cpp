@@ -76,7 +76,8 @@ static const Level levels[] = {
     {"cuda", "CUDA C++ (target sm_90a)", emitCuda},
     {"ptx", "what NVRTC makes of it", emitPtx},
     {"cubin", "machine code", emitCubin},
-    {"sass-report", "registers, spills and shared memory of each kernel, as JSON", emitSassReport},
+    {"sass-report", "registers, spills, occupancy and instructions of each kernel, as JSON",
+     emitSassReport},
 };
 
 /// Levels that a later version has.
@@ -137,7 +138,7 @@ static const Option options[] = {
      "  cuda      CUDA C++\n"
      "  ptx       what NVRTC makes of it; no GPU is needed\n"
      "  cubin     machine code\n"
-     "  sass-report  registers, spills and shared memory of each kernel, as JSON"},
+     "  sass-report  registers, spills, occupancy and instructions of each kernel, as JSON"},
     {"--target", "TARGET", "what tiles are for: cpu (default) or cuda; the GPU's levels imply it"},
     queryTileOption,
     keyTileOption,
