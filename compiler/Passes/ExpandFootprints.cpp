@@ -472,8 +472,7 @@ struct ExpandFootprints final : lacuna::impl::ExpandFootprintsPassBase<ExpandFoo
     if (failed(formula))
       return failure();
     std::optional<Footprint> free;
-    // A table of classes has an entry for each tile of the grid, and for none in between: loops that
-    // read or write one stay on the grid.
+    // A table of classes has an entry for each tile of the grid, and for none in between.
     bool isTable = loop.getClasses() || !loop.getBody().getOps<memref::StoreOp>().empty();
     if (unaligned && shape.key.size() > 1 && !isTable)
       free = computeUnaligned(*formula, space, shape);
