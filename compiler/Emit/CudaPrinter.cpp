@@ -67,21 +67,24 @@ void AttendPrinter::writeItem(CodeWriter &out) {
     out.line(formatv("int tile{0};", axis));
   out.close("};");
   out.blank();
-  out.open("__device__ __forceinline__ Item locate(const Arguments &args, i64 id) {");
-  out.line("const i64 perSection = " + section_ + " * " + tiles + ";");
-  out.line("const i64 section = id / perSection, rest = id - section * perSection;");
-  out.line("const i64 heads = min(" + section_ + ", " + allHeads + " - section * " + section_ +
-           ");");
-  out.line("const i64 turn = rest / heads;");
-  out.line("const i64 head = section * " + section_ + " + rest - turn * heads;");
-  out.line("i64 tile = " + (attend.getAscending() ? "" : tiles + " - 1 - ") + "turn;");
+  // The launch checks that all products are at most INT32_MAX.
+  out.open("__device__ __forceinline__ Item locate(const Arguments &args, u32 id) {");
+  auto narrow = [](const std::string &text) { return "static_cast<u32>(" + text + ")"; };
+  out.line("const u32 tiles = " + narrow(tiles) + ", sectionHeads = " + narrow(section_) + ";");
+  out.line("const u32 section = id / (sectionHeads * tiles);");
+  out.line("const u32 rest = id - section * (sectionHeads * tiles);");
+  out.line("const u32 heads = min(sectionHeads, " + narrow(allHeads) +
+           " - section * sectionHeads);");
+  out.line("const u32 turn = rest / heads;");
+  out.line("const u32 head = section * sectionHeads + rest - turn * heads;");
+  out.line(attend.getAscending() ? "u32 tile = turn;" : "u32 tile = tiles - 1 - turn;");
   out.line("Item item;");
-  out.line("item.batch = static_cast<int>(head / " + heads_ + ");");
-  out.line("item.head = static_cast<int>(head - item.batch * " + heads_ + ");");
+  out.line("item.batch = static_cast<int>(head / " + narrow(heads_) + ");");
+  out.line("item.head = static_cast<int>(head % " + narrow(heads_) + ");");
   for (size_t axis = axes; axis-- > 1;) {
     std::string extent = hostField(formatv("queryTiles{0}", axis).str(), tileExtents[axis]);
-    out.line(formatv("item.tile{0} = static_cast<int>(tile % {1});", axis, extent));
-    out.line("tile /= " + extent + ";");
+    out.line(formatv("item.tile{0} = static_cast<int>(tile % {1});", axis, narrow(extent)));
+    out.line("tile /= " + narrow(extent) + ";");
   }
   out.line("item.tile0 = static_cast<int>(tile);");
   out.line("return item;");
@@ -105,11 +108,13 @@ std::string AttendPrinter::copyCoordinates(const Map &map, ArrayRef<std::string>
 /// The live key tiles of one item, in order. A function of its own: the producer copies the tiles,
 /// and whoever else must know them visits the same ones.
 LogicalResult AttendPrinter::writeWalk(CodeWriter &out) {
-  out.line("/// Calls visit(kind, a0, a1, a2) for each key tile of an item, in order.");
+  out.line(
+      "/// Calls visit(kind, a0, a1, a2) for each key tile of an item, in order; for whole warps.");
   out.line("template <class Visit>");
   out.open("__device__ __forceinline__ void walk(const Arguments &args, const Item &item, "
            "Visit &&visit) {");
   ScalarPrinter scalars(out, sources());
+  scalars.isWarp = true;
   bindGrid(scalars);
   SmallVector<Value> roots;
   attend.getWalk().walk([&](Operation *op) {
@@ -239,24 +244,39 @@ LogicalResult AttendPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars
   return success();
 }
 
-LogicalResult AttendPrinter::writeConsumer(CodeWriter &out) {
-  ScalarPrinter scalars(out, sources());
+/// What an item's values are computed from; the element function's are in `more`.
+LogicalResult AttendPrinter::writeItemScalars(CodeWriter &out, ScalarPrinter &scalars,
+                                              ArrayRef<Value> more) {
+  out.line("const Item item = locate(args, static_cast<u32>(id));");
   bindGrid(scalars);
-  SmallVector<Value> roots{attend.getBatch(), attend.getHead()};
+  SmallVector<Value> roots(more);
   llvm::append_range(roots, attend.getAt());
-  llvm::append_range(roots, attend.getSizes());
-  roots.push_back(attend.getBase());
-  if (attend.getSink())
-    roots.push_back(attend.getSink());
-  for (Region &region : attend.getElements())
-    region.walk([&](Operation *op) { llvm::append_range(roots, op->getOperands()); });
-  if (failed(scalars.printNeeded(kernel.getBody().front(), roots)) ||
-      failed(writeElements(out, scalars)))
-    return failure();
+  return scalars.printNeeded(kernel.getBody().front(), roots);
+}
+
+LogicalResult AttendPrinter::writeConsumer(CodeWriter &out) {
   double scale = attend.getNatural() ? 1.0 : attend.getScale().convertToDouble();
   out.line("const float scale = " + floatText(scale) + " * log2e;");
-  out.line("consumer.attend(scale, elements);");
-  return writeFinish(out, scalars);
+  SmallVector<Value> roots;
+  for (Region &region : attend.getElements())
+    region.walk([&](Operation *op) { llvm::append_range(roots, op->getOperands()); });
+  ScalarPrinter opening(out, sources());
+  out.open("auto open = [&](int id) {");
+  if (failed(writeItemScalars(out, opening, roots)) || failed(writeElements(out, opening)))
+    return failure();
+  out.close("};");
+
+  roots = {attend.getBatch(), attend.getHead(), attend.getBase()};
+  llvm::append_range(roots, attend.getSizes());
+  if (attend.getSink())
+    roots.push_back(attend.getSink());
+  ScalarPrinter closing(out, sources());
+  out.open("auto close = [&](int id) {");
+  if (failed(writeItemScalars(out, closing, roots)) || failed(writeFinish(out, closing)))
+    return failure();
+  out.close("};");
+  out.line("consumer.run(scale, open, close);");
+  return success();
 }
 
 /// Everything before the kernel itself.
@@ -318,13 +338,13 @@ FailureOr<KernelCode> AttendPrinter::print() {
   out.blank();
   out.open("if (threadIdx.x < 128) {");
   out.line(formatv("registersDown<{0}>();", *attend.getProducerRegisters()));
-  out.open("if (threadIdx.x == 0) {");
+  out.open("if (threadIdx.x < 32) {");
   out.line("Producer<Config> producer{shared};");
-  out.open("for (i64 id = blockIdx.x;; id = i64(atomicAdd(" + counter + ", 1)) + gridDim.x) {");
+  out.open("for (i64 id = blockIdx.x;; id = producer.take(" + counter + ")) {");
   out.line("producer.publish(id < args.items ? static_cast<int>(id) : -1);");
   out.line("if (id >= args.items)");
   out.line("  break;");
-  out.line("const Item item = locate(args, id);");
+  out.line("const Item item = locate(args, static_cast<u32>(id));");
   out.append(producer.str());
   out.close();
   out.close();
@@ -332,12 +352,7 @@ FailureOr<KernelCode> AttendPrinter::print() {
   out.reopen();
   out.line(formatv("registersUp<{0}>();", *attend.getConsumerRegisters()));
   out.line("Consumer<Config> consumer(shared, threadIdx.x / 128 - 1);");
-  out.line("consumer.begin();");
-  out.open("for (int id; (id = consumer.next()) >= 0;) {");
-  out.line("const Item item = locate(args, id);");
   out.append(consumer.str());
-  out.close();
-  out.line("consumer.drain();");
   out.close();
   out.close();
 

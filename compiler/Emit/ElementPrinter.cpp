@@ -1,6 +1,9 @@
 //===- ElementPrinter.cpp - masks and score functions of consumers --------===//
 #include "compiler/Emit/KernelPrinter.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -22,23 +25,73 @@ std::string lacuna::boxCoordinate(StringRef origin, StringRef high, StringRef lo
   return text;
 }
 
-/// Ops of an element function that depend on no key coordinate and not on the score.
-static llvm::SmallPtrSet<Operation *, 16> findRowOps(Block &block, size_t queryAxes) {
-  llvm::SmallPtrSet<Operation *, 16> result;
+/// An element function taken apart by what its ops depend on.
+struct AttendPrinter::ElementParts {
+  ElementParts(Block &block, size_t queryAxes);
+  /// Whether an op depends on neither the key's coordinates nor the score.
+  bool isRowOp(Operation *op) const { return rowOps.contains(op); }
+
+  Block &block;
+  llvm::SmallPtrSet<Operation *, 16> rowOps;
+  /// Row ops that read memory or loop: once an item, into an array over the thread's rows. With
+  /// them, what they are computed from.
+  llvm::SetVector<Operation *> lookups, lookupChain;
+  /// The other row ops: once a tile.
+  llvm::SetVector<Operation *> perTile;
+
+private:
+  void addWithOperands(Operation *op, llvm::SetVector<Operation *> &chain, bool stopAtLookups);
+};
+
+static bool looksUp(Operation *op) {
+  return op
+      ->walk([](Operation *inner) {
+        return isa<scf::WhileOp, scf::ForOp, tensor::ExtractOp>(inner) ? WalkResult::interrupt()
+                                                                       : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+AttendPrinter::ElementParts::ElementParts(Block &block, size_t queryAxes) : block(block) {
   auto isRowValue = [&](Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value))
       return argument.getOwner() != &block ||
              (argument.getArgNumber() >= 1 && argument.getArgNumber() <= queryAxes);
     Operation *op = value.getDefiningOp();
-    return op->getBlock() != &block || result.contains(op);
+    return op->getBlock() != &block || rowOps.contains(op);
   };
   for (Operation &op : block.without_terminator()) {
     bool perRow = true;
     op.walk([&](Operation *inner) { perRow &= llvm::all_of(inner->getOperands(), isRowValue); });
-    if (perRow)
-      result.insert(&op);
+    if (!perRow)
+      continue;
+    rowOps.insert(&op);
+    if (looksUp(&op))
+      lookups.insert(&op);
   }
-  return result;
+  for (Operation *op : lookups)
+    addWithOperands(op, lookupChain, /*stopAtLookups=*/false);
+  for (Operation &op : block)
+    if (!isRowOp(&op))
+      op.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          if (Operation *used = operand.getDefiningOp(); used && isRowOp(used))
+            addWithOperands(used, perTile, /*stopAtLookups=*/true);
+      });
+}
+
+/// Adds row ops in front of those that use them.
+void AttendPrinter::ElementParts::addWithOperands(Operation *op,
+                                                  llvm::SetVector<Operation *> &chain,
+                                                  bool stopAtLookups) {
+  if (chain.contains(op) || (stopAtLookups && lookups.contains(op)))
+    return;
+  op->walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands())
+      if (Operation *used = operand.getDefiningOp(); used && used != op && isRowOp(used))
+        addWithOperands(used, chain, stopAtLookups);
+  });
+  chain.insert(op);
 }
 
 /// Live pairs by the bounds of `yield`, as an expression; the bounds have been printed.
@@ -49,7 +102,8 @@ static std::string liveBits(hopper::YieldOp yield, ScalarPrinter &scalars,
   for (size_t axis = keyBox.size(); axis-- > 0;) {
     // Both bounds of one type.
     Value low = yield.getLower()[axis], high = yield.getUpper()[axis];
-    std::string type = scalars.isWide(low) || scalars.isWide(high) ? "i64" : "int";
+    std::string type =
+        scalars.typeOf(low) == "i64" || scalars.typeOf(high) == "i64" ? "i64" : "int";
     std::string shape =
         axis + 1 == keyBox.size()
             ? formatv("innerAxis<Config::keys, {0}, {1}>", keyBox[axis], type).str()
@@ -61,33 +115,61 @@ static std::string liveBits(hopper::YieldOp yield, ScalarPrinter &scalars,
   return llvm::join(axes, " &\n    ");
 }
 
-LogicalResult AttendPrinter::writeRow(CodeWriter &out, ScalarPrinter &scalars, Block &block,
-                                      const llvm::SmallPtrSetImpl<Operation *> &perRow) {
+void AttendPrinter::writeRowCoordinates(CodeWriter &out, ScalarPrinter &scalars, Block &block) {
   ArrayRef<int64_t> queryBox = attend.getQueryBox();
+  out.line("const int row = consumer.row() + 8 * r;");
   for (size_t axis = 0; axis < queryBox.size(); ++axis) {
     std::string name = formatv("q{0}", axis).str();
     out.line("const int " + name + " = " +
              boxCoordinate(scalars.use(attend.getAt()[axis]), "row", "", queryBox, axis) + ";");
     scalars.bind(block.getArgument(1 + axis), name, 0, ScalarPrinter::limit + 256);
   }
-  for (Operation &op : block.without_terminator())
-    if (perRow.contains(&op) && failed(scalars.print(op)))
+}
+
+/// Prints what the rows of a thread look up, once an item.
+LogicalResult AttendPrinter::writeLookups(CodeWriter &out, ScalarPrinter &scalars,
+                                          const ElementParts &parts) {
+  if (parts.lookups.empty())
+    return success();
+  // Another lookup of the same chain reads them where they were printed.
+  SmallVector<Value> results;
+  for (Operation *op : parts.lookups)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !parts.lookupChain.contains(parts.block.findAncestorOpInBlock(*user));
+          }))
+        results.push_back(result);
+  SmallVector<std::string> names;
+  for (Value result : results) {
+    names.push_back(formatv("lookup{0}", lookupCount++).str());
+    out.line(scalars.typeOf(result) + " " + names.back() + "[2];");
+  }
+  out.line("#pragma unroll");
+  out.open("for (int r = 0; r < 2; ++r) {");
+  writeRowCoordinates(out, scalars, parts.block);
+  for (Operation *op : parts.lookupChain)
+    if (failed(scalars.print(*op)))
       return failure();
+  for (auto [result, name] : llvm::zip_equal(results, names))
+    out.line(name + "[r] = " + scalars.use(result) + ";");
+  out.close();
+  for (auto [result, name] : llvm::zip_equal(results, names))
+    scalars.rename(result, name + "[r]");
   return success();
 }
 
-LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars, Block &block,
-                                       ArrayRef<int64_t> keyBox) {
-  ArrayRef<int64_t> queryBox = attend.getQueryBox();
+LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
+                                       const ElementParts &parts, ArrayRef<int64_t> keyBox) {
+  Block &block = parts.block;
   auto yield = cast<hopper::YieldOp>(block.getTerminator());
   bool isIdentity = yield.getScore() == block.getArgument(0);
   // What depends on the row alone is computed once a row, not once a pair.
-  llvm::SmallPtrSet<Operation *, 16> perRow = findRowOps(block, queryBox.size());
   out.line("#pragma unroll");
   out.open("for (int r = 0; r < 2; ++r) {");
-  out.line("const int row = consumer.row() + 8 * r;");
-  if (failed(writeRow(out, scalars, block, perRow)))
-    return failure();
+  writeRowCoordinates(out, scalars, block);
+  for (Operation *op : parts.perTile)
+    if (failed(scalars.print(*op)))
+      return failure();
   if (!isIdentity) {
     out.line("#pragma unroll");
     out.open("for (int c = 0; c < Config::keys / 4; ++c) {");
@@ -99,11 +181,11 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars, 
       out.line("const int " + name + " = " +
                boxCoordinate(formatv("at[{0}]", axis).str(), "c / 2 * 8", "low", keyBox, axis) +
                ";");
-      scalars.bind(block.getArgument(1 + queryBox.size() + axis), name, -ScalarPrinter::limit - 256,
-                   ScalarPrinter::limit + 256);
+      scalars.bind(block.getArgument(1 + attend.getQueryBox().size() + axis), name,
+                   -ScalarPrinter::limit - 256, ScalarPrinter::limit + 256);
     }
     for (Operation &op : block.without_terminator())
-      if (!perRow.contains(&op) && failed(scalars.print(op)))
+      if (!parts.isRowOp(&op) && failed(scalars.print(op)))
         return failure();
     out.line("score = " + scalars.use(yield.getScore()) + ";");
     out.close();
@@ -115,25 +197,32 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars, 
 }
 
 LogicalResult AttendPrinter::writeElements(CodeWriter &out, ScalarPrinter &scalars) {
-  out.open(
-      "auto elements = [&](int kind, const int (&at)[3], float (&scores)[Config::keys / 2]) {");
+  struct Kind {
+    size_t number;
+    ElementParts parts;
+  };
+  std::vector<Kind> kinds;
+  for (auto [number, region] : llvm::enumerate(attend.getElements())) {
+    Block &block = region.front();
+    auto yield = cast<hopper::YieldOp>(block.getTerminator());
+    bool isIdentity = yield.getScore() == block.getArgument(0) && yield.getLower().empty();
+    // The identity needs no code, and neither does what no tile of the walk uses.
+    if (!isIdentity && !attend.getKeyBox(number).empty())
+      kinds.push_back({number, ElementParts(block, attend.getQueryBox().size())});
+  }
+  for (const Kind &kind : kinds)
+    if (failed(writeLookups(out, scalars, kind.parts)))
+      return failure();
+  out.open("return [=, &consumer, &args](int kind, const int (&at)[3], float "
+           "(&scores)[Config::keys / 2]) {");
   if (attend.getNatural()) {
     out.line("#pragma unroll");
     out.line("for (int i = 0; i < Config::keys / 2; ++i)");
     out.line("  scores[i] *= " + floatText(attend.getScale().convertToDouble()) + ";");
   }
-  for (auto [kind, region] : llvm::enumerate(attend.getElements())) {
-    Block &block = region.front();
-    auto yield = cast<hopper::YieldOp>(block.getTerminator());
-    // The identity needs no code.
-    if (yield.getScore() == block.getArgument(0) && yield.getLower().empty())
-      continue;
-    // No tile of the walk needs it: nothing to say either.
-    ArrayRef<int64_t> keyBox = attend.getKeyBox(kind);
-    if (keyBox.empty())
-      continue;
-    out.open(formatv("if (kind == {0}) {{", kind));
-    if (failed(writeKind(out, scalars, block, keyBox)))
+  for (const Kind &kind : kinds) {
+    out.open(formatv("if (kind == {0}) {{", kind.number));
+    if (failed(writeKind(out, scalars, kind.parts, attend.getKeyBox(kind.number))))
       return failure();
     out.close();
   }

@@ -103,10 +103,14 @@ private:
   mlir::LogicalResult writeWalk(CodeWriter &out);
   void writeKeyCopies(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writeProducer(CodeWriter &out);
+  mlir::LogicalResult writeItemScalars(CodeWriter &out, ScalarPrinter &scalars,
+                                       mlir::ArrayRef<mlir::Value> more);
   mlir::LogicalResult writeConsumer(CodeWriter &out);
-  mlir::LogicalResult writeRow(CodeWriter &out, ScalarPrinter &scalars, mlir::Block &block,
-                               const llvm::SmallPtrSetImpl<mlir::Operation *> &perRow);
-  mlir::LogicalResult writeKind(CodeWriter &out, ScalarPrinter &scalars, mlir::Block &block,
+  struct ElementParts;
+  void writeRowCoordinates(CodeWriter &out, ScalarPrinter &scalars, mlir::Block &block);
+  mlir::LogicalResult writeLookups(CodeWriter &out, ScalarPrinter &scalars,
+                                   const ElementParts &parts);
+  mlir::LogicalResult writeKind(CodeWriter &out, ScalarPrinter &scalars, const ElementParts &parts,
                                 mlir::ArrayRef<int64_t> keyBox);
   mlir::LogicalResult writeElements(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writeFinish(CodeWriter &out, ScalarPrinter &scalars);
@@ -115,6 +119,8 @@ private:
   std::vector<KeySegment> segments;
   Map queryMap, outputMap;
   mlir::SmallVector<std::string> mapNames;
+  /// Arrays of looked-up values so far.
+  unsigned lookupCount = 0;
 };
 
 } // namespace lacuna

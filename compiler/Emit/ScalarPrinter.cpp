@@ -369,8 +369,59 @@ LogicalResult ScalarPrinter::print(Operation &op) {
   return op.emitOpError("expected an operation that CUDA C++ has");
 }
 
+/// The branch of a loop that does nothing else but compute whether to take it; null for others.
+static scf::IfOp getOnlyBranch(scf::ForOp loop) {
+  if (loop.getNumResults())
+    return {};
+  scf::IfOp branch;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (branch)
+      return {};
+    if ((branch = dyn_cast<scf::IfOp>(op))) {
+      auto isEmpty = [](Region &region) {
+        return region.empty() || region.front().without_terminator().empty();
+      };
+      if (branch.getNumResults() ||
+          isEmpty(branch.getThenRegion()) == isEmpty(branch.getElseRegion()))
+        return {};
+    } else if (!isPure(&op)) {
+      return {};
+    }
+  }
+  return branch;
+}
+
+LogicalResult ScalarPrinter::printScan(Operation &op) {
+  auto loop = cast<scf::ForOp>(op);
+  scf::IfOp branch = getOnlyBranch(loop);
+  Interval lower = interval(loop.getLowerBound()), upper = interval(loop.getUpperBound());
+  std::string name = "i" + std::to_string(counter++);
+  bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
+  std::string type = typeOf(loop.getInductionVar());
+  code.open("scan<" + type + ">(" + use(loop.getLowerBound()) + ", " + use(loop.getUpperBound()) +
+            ", " + use(loop.getStep()) + ", [&](" + type + " " + name + ") {");
+  Block &body = *loop.getBody();
+  if (failed(printNeeded(body, branch.getCondition())))
+    return failure();
+  Block *taken = branch.thenBlock();
+  bool inverted = taken->without_terminator().empty();
+  if (inverted)
+    taken = branch.elseBlock();
+  code.line((inverted ? "return !" : "return ") + use(branch.getCondition()) + ";");
+  code.close("}, [&](" + type + " " + name + ") {");
+  code.reopen();
+  SmallVector<Value> roots;
+  taken->walk([&](Operation *inner) { llvm::append_range(roots, inner->getOperands()); });
+  if (failed(printNeeded(body, roots)) || failed(printBlock(*taken)))
+    return failure();
+  code.close("});");
+  return success();
+}
+
 LogicalResult ScalarPrinter::printFor(Operation &op) {
   auto loop = cast<scf::ForOp>(op);
+  if (isWarp && getOnlyBranch(loop))
+    return printScan(op);
   SmallVector<std::string> carried;
   for (auto [init, argument, result] :
        llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults())) {

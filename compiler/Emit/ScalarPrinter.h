@@ -37,8 +37,10 @@ public:
   void bind(mlir::Value value, std::string name, int64_t low = -limit, int64_t high = limit);
   /// The expression for a value: a literal, a bound name or a printed variable.
   std::string use(mlir::Value value);
-  /// Whether the value is an i64 in the text.
-  bool isWide(mlir::Value value) { return typeOf(value) == "i64"; }
+  /// Another name for a value that has been printed or bound.
+  void rename(mlir::Value value, std::string name) { names[value] = std::move(name); }
+  /// The C++ type of a value.
+  std::string typeOf(mlir::Value value);
   /// Prints one op with everything inside it.
   mlir::LogicalResult print(mlir::Operation &op);
   /// Prints those ops of `block` (no terminator) that `regions` need, in order. Ops for which
@@ -47,6 +49,9 @@ public:
 
   /// Called for ops that are not scalar; returns failure when it does not know them either.
   std::function<mlir::LogicalResult(mlir::Operation &)> fallback;
+  /// Whether a whole warp runs the text, so that a loop that only tests whether to do something can
+  /// test 32 rounds at a time.
+  bool isWarp = false;
 
 private:
   struct Interval {
@@ -54,9 +59,9 @@ private:
   };
   Interval interval(mlir::Value value);
   Interval intervalOf(mlir::Operation *op);
-  std::string typeOf(mlir::Value value);
   mlir::LogicalResult define(mlir::Value value, const llvm::Twine &expression);
   mlir::LogicalResult printFor(mlir::Operation &op);
+  mlir::LogicalResult printScan(mlir::Operation &op);
   mlir::LogicalResult printIf(mlir::Operation &op);
   mlir::LogicalResult printWhile(mlir::Operation &op);
   mlir::LogicalResult printBlock(mlir::Block &block);

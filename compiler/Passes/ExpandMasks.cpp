@@ -20,13 +20,12 @@ static void hoistUniform(Operation *op, Block &body) {
   }
 }
 
-/// Whether the predicate asks ops for terms of their own, which may read tensors at the
-/// coordinates.
-static bool readsMemory(const sparsity::Formula &formula, const sparsity::FormulaSpace &space) {
-  return formula.hasOpaque() ||
-         llvm::any_of(space.getSymbols(), [](const sparsity::Symbol &symbol) {
-           return symbol.kind == sparsity::Symbol::Kind::Monotone;
-         });
+/// Whether the predicate asks ops for terms of the query's coordinates, which may read tensors
+/// there.
+static bool looksUpQueries(const sparsity::FormulaSpace &space) {
+  return llvm::any_of(space.getSymbols(), [](const sparsity::Symbol &symbol) {
+    return symbol.kind == sparsity::Symbol::Kind::Monotone;
+  });
 }
 
 /// Moves coordinates past the end to the last one.
@@ -62,11 +61,11 @@ template <typename OpT> static LogicalResult expand(OpT op) {
   pair.key = addCoordinates(type.getKeyRank());
   pair.querySizes = llvm::to_vector(op.getQuerySizes());
   pair.keySizes = llvm::to_vector(op.getKeySizes());
-  if (readsMemory(*formula, space)) {
-    // Tiles stick out of their grid; what stands there must not be looked up.
+  // Tiles stick out of their grid; what stands there must not be looked up.
+  if (formula->hasOpaque() || looksUpQueries(space))
     clamp(builder, op.getLoc(), pair.query, pair.querySizes);
+  if (formula->hasOpaque())
     clamp(builder, op.getLoc(), pair.key, pair.keySizes);
-  }
   Value live = sparsity::emitPredicate(builder, op.getLoc(), *formula, space, pair);
   tile::YieldOp::create(builder, op.getLoc(), live);
   op.getSetMutable().clear();

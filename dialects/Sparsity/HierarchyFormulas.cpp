@@ -94,6 +94,8 @@ public:
     Value last =
         emit.sub(emit.min(size(op.getQueryOffsets()), size(op.getKeyOffsets())), emit.constant(1));
     Value some = emit.compare(arith::CmpIPredicate::sge, last, emit.constant(0));
+    // Outside of the branch, where terms of the same query share one search.
+    Value count = countOffsets(last);
     auto ifOp = scf::IfOp::create(builder, emit.loc, TypeRange{builder.getIndexType()}, some,
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
     OpBuilder::InsertionGuard guard(builder);
@@ -101,7 +103,7 @@ public:
     Value nothing = emit.constant(term == LastCausalKey ? -1 : 0);
     scf::YieldOp::create(builder, emit.loc, nothing);
     builder.setInsertionPointToStart(ifOp.thenBlock());
-    scf::YieldOp::create(builder, emit.loc, emitTerm(term, last));
+    scf::YieldOp::create(builder, emit.loc, emitTerm(term, last, count));
     return ifOp.getResult(0);
   }
 
@@ -146,9 +148,8 @@ private:
     return loop.getResult(0);
   }
 
-  Value emitTerm(unsigned term, Value last) {
+  Value emitTerm(unsigned term, Value last, Value count) {
     Value zero = emit.constant(0), one = emit.constant(1);
-    Value count = countOffsets(last);
     // Document count - 1; before the first and after the last, both ends are the same offset.
     Value at = emit.clamp(emit.sub(count, one), zero, last), next = emit.min(count, last);
     if (term == FirstKey)

@@ -1,6 +1,6 @@
 // Lacuna's device library, part 2: the forward pipeline of attention on Hopper.
 //
-// One producer thread walks the live key tiles of a work item and feeds two rings, keys and values.
+// One producer warp walks the live key tiles of a work item and feeds two rings, keys and values.
 // Consumer warpgroups own 64 query rows each. A consumer issues the scores of tile t+1 before it
 // turns tile t into probabilities, so that the tensor cores work while the softmax runs.
 //
@@ -94,8 +94,9 @@ template <int Slots> struct Cursor {
   }
 };
 
-/// The producer's side. `Copy` issues the copies of one matrix: copy(target, barrier), and for keys
-/// and values copy(target, barrier, kind, a0, a1, a2).
+/// The producer's side: one warp, all lanes of which wait and the first of which acts. `Copy` issues
+/// the copies of one matrix: copy(target, barrier), and for keys and values copy(target, barrier,
+/// kind, a0, a1, a2).
 template <class C> struct Producer {
   const Shared<C> &shared;
   Cursor<C::querySlots> item;
@@ -103,17 +104,28 @@ template <class C> struct Producer {
   TileNote pending;
   bool hasPending = false;
 
+  /// The next work item after the first one of each block; `counter` counts them.
+  __device__ static i64 take(int *counter) {
+    int taken = 0;
+    if (isLeader())
+      taken = atomicAdd(counter, 1);
+    return i64(__shfl_sync(~0u, taken, 0)) + gridDim.x;
+  }
   /// Hands a work item to the consumers; a negative one ends the kernel.
   __device__ void publish(int id) {
     barrierWait(shared.itemEmpty(item.slot), item.lap ^ 1);
-    shared.item(item.slot) = id;
-    barrierArrive(shared.itemFull(item.slot));
+    if (isLeader()) {
+      shared.item(item.slot) = id;
+      barrierArrive(shared.itemFull(item.slot));
+    }
   }
   template <class Copy> __device__ void query(Copy &&copy) {
     barrierWait(shared.queryEmpty(item.slot), item.lap ^ 1);
-    barrierArriveExpect(shared.queryFull(item.slot),
-                        Shared<C>::queryPanelBytes * Shared<C>::queryPanels);
-    copy(shared.query(item.slot), shared.queryFull(item.slot));
+    if (isLeader()) {
+      barrierArriveExpect(shared.queryFull(item.slot),
+                          Shared<C>::queryPanelBytes * Shared<C>::queryPanels);
+      copy(shared.query(item.slot), shared.queryFull(item.slot));
+    }
     item.advance();
   }
   /// One key tile: its keys now, the values of the tile before.
@@ -121,9 +133,11 @@ template <class C> struct Producer {
   __device__ void tile(int kind, int a0, int a1, int a2, CopyKeys &&copyKeys,
                        CopyValues &&copyValues) {
     barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
-    note(kind, a0, a1, a2);
-    barrierArriveExpect(shared.keyFull(keys.slot), Shared<C>::keySlotBytes);
-    copyKeys(shared.key(keys.slot), shared.keyFull(keys.slot), kind, a0, a1, a2);
+    if (isLeader()) {
+      note(kind, a0, a1, a2);
+      barrierArriveExpect(shared.keyFull(keys.slot), Shared<C>::keySlotBytes);
+      copyKeys(shared.key(keys.slot), shared.keyFull(keys.slot), kind, a0, a1, a2);
+    }
     keys.advance();
     flush(copyValues);
     pending = {kind, {a0, a1, a2}};
@@ -132,14 +146,17 @@ template <class C> struct Producer {
   /// After the last tile of an item.
   template <class CopyValues> __device__ void end(CopyValues &&copyValues) {
     barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
-    note(endOfItem, 0, 0, 0);
-    barrierArrive(shared.keyFull(keys.slot));
+    if (isLeader()) {
+      note(endOfItem, 0, 0, 0);
+      barrierArrive(shared.keyFull(keys.slot));
+    }
     keys.advance();
     flush(copyValues);
     hasPending = false;
   }
 
 private:
+  __device__ static bool isLeader() { return threadIdx.x % 32 == 0; }
   __device__ void note(int kind, int a0, int a1, int a2) {
     volatile TileNote &note = shared.note(keys.slot);
     note.kind = kind;
@@ -149,9 +166,11 @@ private:
     if (!hasPending)
       return;
     barrierWait(shared.valueEmpty(values.slot), values.lap ^ 1);
-    barrierArriveExpect(shared.valueFull(values.slot), Shared<C>::valueSlotBytes);
-    copyValues(shared.value(values.slot), shared.valueFull(values.slot), pending.kind,
-               pending.at[0], pending.at[1], pending.at[2]);
+    if (isLeader()) {
+      barrierArriveExpect(shared.valueFull(values.slot), Shared<C>::valueSlotBytes);
+      copyValues(shared.value(values.slot), shared.valueFull(values.slot), pending.kind,
+                 pending.at[0], pending.at[1], pending.at[2]);
+    }
     values.advance();
   }
 };
@@ -164,6 +183,7 @@ template <class C> struct Consumer {
   int group;
   Cursor<C::querySlots> item;
   Cursor<C::stages> keys, values;
+  /// The query slot through which an output is leaving.
   int unreleased = -1;
 
   float output[C::valueDim / 2];
@@ -175,22 +195,87 @@ template <class C> struct Consumer {
   /// First of this thread's two rows, within the tile.
   __device__ int row() const { return group * 64 + warp() * 16 + lane() / 4; }
 
-  /// Before the first item.
-  __device__ void begin() {
+  /// Runs all items. `open(id)` returns the element function of an item, elements(kind, at, scores),
+  /// which applies masks and score functions; `close(id)` calls `finish`. `scale` turns a score into
+  /// a power of two.
+  template <class Open, class Close> __device__ void run(float scale, Open &&open, Close &&close) {
     // Gives the first turn to the first group.
     if (C::pingPong && group == C::consumers - 1)
       namedBarrierArrive(1, 256);
+    for (int id; (id = next()) >= 0; item.advance()) {
+      attend(scale, open(id));
+      close(id);
+      if (lane() == 0)
+        barrierArrive(shared.itemEmpty(item.slot));
+      unreleased = item.slot;
+      if (C::querySlots == 1)
+        releaseOutput();
+    }
+    if (lane() == 0)
+      copyOutWait();
   }
+
+  /// Divides by the row sums and writes the output tile through the query's slot, 16 rows a warp.
+  /// `copy(source, row, panel)` issues one store. `lse(row, value)` takes natural logarithms.
+  /// `scale` is the one given to run; `sinkPower` the base-2 logarithm of the sink's weight.
+  template <class Copy, class Lse>
+  __device__ void finish(float scale, bool hasSink, float sinkPower, Copy &&copy, Lse &&lse) {
+    float factor[2];
+    bool empty[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      float total = sum[r];
+      total += __shfl_xor_sync(~0u, total, 1);
+      total += __shfl_xor_sync(~0u, total, 2);
+      empty[r] = maximum[r] == -INFINITY_F32;
+      float power = empty[r] ? -INFINITY_F32 : maximum[r] * scale + log2Fast(total);
+      factor[r] = reciprocal(total);
+      if (hasSink) {
+        float top = fmaxf(power, sinkPower);
+        float whole = top == -INFINITY_F32 ? -INFINITY_F32
+                                           : top + log2Fast(exp2Fast(power - top) +
+                                                            exp2Fast(sinkPower - top));
+        factor[r] *= exp2Fast(power - whole);
+        power = whole;
+      }
+      if (lane() % 4 == 0)
+        lse(row() + 8 * r, power * ln2);
+    }
+    u32 mine = shared.query(item.slot) + group * 64 * 128 + warp() * 16 * 128;
+    int matrixRow = lane() % 16, half = lane() / 16;
+    // The output of an empty row is 0, whatever the registers hold: an item without tiles leaves
+    // them as they were.
+    auto pair = [&](int i, int r) {
+      u32 both = packPair<typename C::Element>(output[i] * factor[r], output[i + 1] * factor[r]);
+      return empty[r] ? 0 : both;
+    };
+#pragma unroll
+    for (int i = 0; i < C::valueDim / 8; i += 2) {
+      u32 address = mine + i / 8 * Shared<C>::queryPanelBytes + matrixRow * 128 +
+                    ((i % 8 + half) ^ (matrixRow % 8)) * 16;
+      bool more = i + 1 < C::valueDim / 8;
+      storeMatrix(address, pair(4 * i, 0), pair(4 * i + 2, 1), more ? pair(4 * i + 4, 0) : 0,
+                  more ? pair(4 * i + 6, 1) : 0);
+    }
+    fenceAsyncShared();
+    __syncwarp();
+    if (lane() == 0) {
+#pragma unroll
+      for (int panel = 0; panel < Shared<C>::valuePanels; ++panel)
+        copy(mine + panel * Shared<C>::queryPanelBytes, group * 64 + warp() * 16, panel);
+      copyOutCommit();
+    }
+  }
+
+private:
   /// The next work item, negative at the end.
   __device__ int next() {
     barrierWait(shared.itemFull(item.slot), item.lap);
     return shared.item(item.slot);
   }
-
-  /// Runs all tiles of one item. `elements(kind, at, scores)` applies masks and score functions;
-  /// `scale` turns a score into a power of two.
+  /// Runs all tiles of one item.
   template <class Elements> __device__ void attend(float scale, Elements &&elements) {
-    float scores[C::keys / 2];
+    float scores[C::keys / 2], correction[2];
     u32 weights[C::keys / 4];
     maximum[0] = maximum[1] = -INFINITY_F32;
     sum[0] = sum[1] = 0.f;
@@ -201,9 +286,6 @@ template <class C> struct Consumer {
     if (note.kind == endOfItem) {
       releaseKeys();
       releaseOutput();
-#pragma unroll
-      for (int i = 0; i < C::valueDim / 2; ++i)
-        output[i] = 0.f;
       return;
     }
     turnBegin();
@@ -216,7 +298,6 @@ template <class C> struct Consumer {
     releaseKeys();
     releaseOutput();
     elements(note.kind, note.at, scores);
-    float correction[2];
     softmax</*First=*/true>(scale, scores, correction);
     convert(scores, weights);
 
@@ -245,86 +326,24 @@ template <class C> struct Consumer {
       pin(output);
       releaseValues();
       convert(scores, weights);
+      // Once the maxima have settled, most steps change none of the warp's. Asking costs more than
+      // it saves where rows are short.
+      if (C::valueDim < 128 ||
+          __any_sync(~0u, correction[0] != 1.f || correction[1] != 1.f)) {
 #pragma unroll
-      for (int i = 0; i < C::valueDim / 2; ++i)
-        output[i] *= correction[i / 2 % 2];
+        for (int i = 0; i < C::valueDim / 2; ++i)
+          output[i] *= correction[i / 2 % 2];
+      }
     }
     releaseKeys();
     barrierWait(shared.valueFull(values.slot), values.lap);
     wgmmaFence();
     issueOutput(weights, first);
     wgmmaCommit();
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      sum[r] += __shfl_xor_sync(~0u, sum[r], 1);
-      sum[r] += __shfl_xor_sync(~0u, sum[r], 2);
-    }
     wgmmaWait<0>();
     pin(output);
     releaseValues();
   }
-
-  /// Divides by the row sums and writes the output tile through the query's slot, 16 rows a warp.
-  /// `copy(source, row, panel)` issues one store. `lse(row, value)` takes natural logarithms.
-  /// `scale` is the one given to attend; `sinkPower` the base-2 logarithm of the sink's weight.
-  template <class Copy, class Lse>
-  __device__ void finish(float scale, bool hasSink, float sinkPower, Copy &&copy, Lse &&lse) {
-    float factor[2];
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      bool empty = maximum[r] == -INFINITY_F32;
-      float power = empty ? -INFINITY_F32 : maximum[r] * scale + log2Fast(sum[r]);
-      factor[r] = empty ? 0.f : 1.f / sum[r];
-      if (hasSink) {
-        float top = fmaxf(power, sinkPower);
-        float total = top == -INFINITY_F32 ? -INFINITY_F32
-                                       : top + log2Fast(exp2Fast(power - top) +
-                                                        exp2Fast(sinkPower - top));
-        factor[r] = empty ? 0.f : factor[r] * exp2Fast(power - total);
-        power = total;
-      }
-      if (lane() % 4 == 0)
-        lse(row() + 8 * r, power * ln2);
-    }
-    u32 mine = shared.query(item.slot) + group * 64 * 128 + warp() * 16 * 128;
-    int matrixRow = lane() % 16, half = lane() / 16;
-#pragma unroll
-    for (int i = 0; i < C::valueDim / 8; i += 2) {
-      u32 address = mine + i / 8 * Shared<C>::queryPanelBytes + matrixRow * 128 +
-                    ((i % 8 + half) ^ (matrixRow % 8)) * 16;
-      float *pair = output + 4 * i;
-      u32 a = packPair<typename C::Element>(pair[0] * factor[0], pair[1] * factor[0]);
-      u32 b = packPair<typename C::Element>(pair[2] * factor[1], pair[3] * factor[1]);
-      u32 c = 0, d = 0;
-      if (i + 1 < C::valueDim / 8) {
-        c = packPair<typename C::Element>(pair[4] * factor[0], pair[5] * factor[0]);
-        d = packPair<typename C::Element>(pair[6] * factor[1], pair[7] * factor[1]);
-      }
-      storeMatrix(address, a, b, c, d);
-    }
-    fenceAsyncShared();
-    __syncwarp();
-    if (lane() == 0) {
-#pragma unroll
-      for (int panel = 0; panel < Shared<C>::valuePanels; ++panel)
-        copy(mine + panel * Shared<C>::queryPanelBytes, group * 64 + warp() * 16, panel);
-      copyOutCommit();
-    }
-    if (lane() == 0)
-      barrierArrive(shared.itemEmpty(item.slot));
-    unreleased = item.slot;
-    if (C::querySlots == 1)
-      releaseOutput();
-    item.advance();
-  }
-
-  /// Until all stores are done; the last thing a consumer does.
-  __device__ void drain() {
-    if (lane() == 0)
-      copyOutWait();
-  }
-
-private:
   __device__ TileNote read() const {
     volatile TileNote &note = shared.note(keys.slot);
     return {note.kind, {note.at[0], note.at[1], note.at[2]}};

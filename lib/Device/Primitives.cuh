@@ -141,6 +141,12 @@ __device__ __forceinline__ float log2Fast(float x) {
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+/// 1 / x within one unit in the last place, for x whose reciprocal is a normal number.
+__device__ __forceinline__ float reciprocal(float x) {
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 struct Bf16 {};
 struct F16 {};
 template <class Element> __device__ __forceinline__ u32 packPair(float low, float high);

@@ -26,3 +26,17 @@ __device__ __forceinline__ float readF16(const void *base, i64 offset) {
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(static_cast<const unsigned short *>(base)[offset]));
   return value;
 }
+
+/// Calls visit(i), in order, for those i of lower, lower + step, ... below upper for which test(i)
+/// holds. A whole warp calls it; each lane tests one i of 32.
+template <class Index, class Test, class Visit>
+__device__ __forceinline__ void scan(Index lower, Index upper, Index step, Test &&test,
+                                     Visit &&visit) {
+  const int lane = threadIdx.x % 32;
+  for (Index base = lower; base < upper; base += 32 * step) {
+    const Index mine = base + lane * step;
+    u32 hits = __ballot_sync(~0u, mine < upper && test(mine));
+    for (; hits; hits &= hits - 1)
+      visit(base + (__ffs(hits) - 1) * step);
+  }
+}

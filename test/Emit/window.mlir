@@ -19,7 +19,8 @@
 // CHECK:         if (kind == 1) {
 // CHECK:           hide<Config::keys>(innerAxis<Config::keys, 128, int>(at[0], {{.*}}, {{.*}}),
 // CHECK-NOT:     if (kind == 0)
-// CHECK:         consumer.attend(scale, elements);
+// CHECK:         auto close = [&](int id) {
+// CHECK:         consumer.run(scale, open, close);
 func.func @window(%q: tensor<?x32x?x128xbf16>, %k: tensor<?x8x?x128xbf16>,
                   %v: tensor<?x8x?x128xbf16>, %left: index)
     -> (tensor<?x32x?x128xbf16>, tensor<?x32x?xf32>) {
