@@ -239,7 +239,9 @@ LogicalResult AttendPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars
   }
   out.close("};");
   std::string sink = attend.getSink() ? scalars.use(attend.getSink()) + " * log2e" : "0.f";
-  out.line(formatv("consumer.finish(scale, /*hasSink=*/{0}, {1}, copyOutput, storeLse);",
+  if (failed(writeRecompute(out, scalars)))
+    return failure();
+  out.line(formatv("consumer.finish(scale, /*hasSink=*/{0}, {1}, copyOutput, storeLse, recompute);",
                    attend.getSink() ? "true" : "false", sink));
   return success();
 }
@@ -266,8 +268,17 @@ LogicalResult AttendPrinter::writeConsumer(CodeWriter &out) {
     return failure();
   out.close("};");
 
-  roots = {attend.getBatch(), attend.getHead(), attend.getBase()};
+  // The element functions' are needed again, to recompute rows.
+  if (!isMasked())
+    roots.clear();
+  roots.append({attend.getBatch(), attend.getHead(), attend.getBase()});
   llvm::append_range(roots, attend.getSizes());
+  if (isMasked())
+    for (KeySegment &segment : segments)
+      for (Value value : segment.tile->getOperands())
+        if (value.getType().isIndex() &&
+            kernel.getBody().front().findAncestorOpInBlock(*segment.tile))
+          roots.push_back(value);
   if (attend.getSink())
     roots.push_back(attend.getSink());
   ScalarPrinter closing(out, sources());
@@ -287,6 +298,9 @@ void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
   out.append(matrixInstructions(attend.getKeys(), attend.getValueDim(), bf16));
   out.blank();
   out.append(deviceMasks());
+  out.blank();
+  out.append(deviceRecompute());
+  out.blank();
   out.append(deviceAttention());
   out.blank();
   out.line("// The pipeline that the planner chose.");
@@ -298,6 +312,7 @@ void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
                    *attend.getConsumers(), *attend.getStages(), *attend.getQuerySlots()));
   out.line(
       formatv("static constexpr bool pingPong = {0};", attend.getPingPong() ? "true" : "false"));
+  out.line(formatv("static constexpr bool masked = {0};", isMasked() ? "true" : "false"));
   out.close("};");
   out.line(formatv("static_assert(Shared<Config>::bytes == {0}, \"the planned shared memory\");",
                    attend.getSharedBytes()));

@@ -64,7 +64,7 @@ protected:
 };
 
 /// Prints an attention kernel. The manifest's part is in KernelManifest.cpp, element functions are
-/// in ElementPrinter.cpp, the rest of the text in CudaPrinter.cpp.
+/// in ElementPrinter.cpp and RecomputePrinter.cpp, the rest of the text in CudaPrinter.cpp.
 class AttendPrinter : KernelPrinter {
 public:
   explicit AttendPrinter(tile::KernelOp kernel) : KernelPrinter(kernel) {}
@@ -114,6 +114,11 @@ private:
                                 mlir::ArrayRef<int64_t> keyBox);
   mlir::LogicalResult writeElements(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writeFinish(CodeWriter &out, ScalarPrinter &scalars);
+  /// Whether some tile may hold pairs that are not live.
+  bool isMasked();
+  mlir::LogicalResult writeRecompute(CodeWriter &out, ScalarPrinter &scalars);
+  mlir::LogicalResult writePair(CodeWriter &out, ScalarPrinter &scalars, KeySegment &segment,
+                                unsigned kind);
 
   hopper::AttendOp attend;
   std::vector<KeySegment> segments;

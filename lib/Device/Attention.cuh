@@ -218,8 +218,10 @@ template <class C> struct Consumer {
   /// Divides by the row sums and writes the output tile through the query's slot, 16 rows a warp.
   /// `copy(source, row, panel)` issues one store. `lse(row, value)` takes natural logarithms.
   /// `scale` is the one given to run; `sinkPower` the base-2 logarithm of the sink's weight.
-  template <class Copy, class Lse>
-  __device__ void finish(float scale, bool hasSink, float sinkPower, Copy &&copy, Lse &&lse) {
+  /// `recompute(row, visit)` calls visit(live, score, values) for all pairs of a row, 32 at a time.
+  template <class Copy, class Lse, class Recompute>
+  __device__ void finish(float scale, bool hasSink, float sinkPower, Copy &&copy, Lse &&lse,
+                         Recompute &&recompute) {
     float factor[2];
     bool empty[2];
 #pragma unroll
@@ -257,6 +259,8 @@ template <class C> struct Consumer {
       storeMatrix(address, pair(4 * i, 0), pair(4 * i + 2, 1), more ? pair(4 * i + 4, 0) : 0,
                   more ? pair(4 * i + 6, 1) : 0);
     }
+    if (C::masked)
+      repair(scale, factor, mine, recompute);
     fenceAsyncShared();
     __syncwarp();
     if (lane() == 0) {
@@ -268,6 +272,38 @@ template <class C> struct Consumer {
   }
 
 private:
+  /// Rows of this warp that masked values have spoilt: written again, in `panels`.
+  template <class Recompute>
+  __device__ void repair(float scale, const float (&factor)[2], u32 panels, Recompute &&recompute) {
+    // 0 for a finite row, else NaN.
+    float probe[2] = {0.f, 0.f};
+#pragma unroll
+    for (int i = 0; i < C::valueDim / 2; ++i)
+      probe[i / 2 % 2] = __fmaf_rn(output[i], 0.f, probe[i / 2 % 2]);
+    u32 spoilt[2];
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      bool isSound = probe[r] == 0.f || maximum[r] == -INFINITY_F32 || !(fabsf(factor[r]) < 1e38f);
+      spoilt[r] = __ballot_sync(~0u, !isSound);
+    }
+    if (!(spoilt[0] | spoilt[1]))
+      return;
+    __syncwarp();
+#pragma unroll 1
+    for (int row = 0; row < 16; ++row) {
+      const int first = row % 8 * 4;
+      if (!((row < 8 ? spoilt[0] : spoilt[1]) >> first & 0xf))
+        continue;
+      const float shift = __shfl_sync(~0u, row < 8 ? maximum[0] : maximum[1], first) * scale;
+      const float weight = __shfl_sync(~0u, row < 8 ? factor[0] : factor[1], first);
+      RowSum<typename C::Element, C::valueDim> sum;
+      recompute(group * 64 + warp() * 16 + row,
+                [&](bool live, float score, const unsigned short *values) {
+                  sum.add(live, exp2Fast(score * scale - shift) * weight, values);
+                });
+      sum.store(panels, Shared<C>::queryPanelBytes, row);
+    }
+  }
   /// The next work item, negative at the end.
   __device__ int next() {
     barrierWait(shared.itemFull(item.slot), item.lap);

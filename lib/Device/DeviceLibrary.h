@@ -13,6 +13,8 @@ std::string_view deviceScalars();
 std::string_view deviceMasks();
 /// Rows of tensors, one warp each; after the primitives.
 std::string_view deviceRows();
+/// Sums of single rows, for those that masked NaN or infinities spoil; after the scalars.
+std::string_view deviceRecompute();
 /// The forward pipeline; after the primitives and the matrix instructions of the kernel's shapes.
 std::string_view deviceAttention();
 

@@ -20,6 +20,12 @@
 // CHECK:           hide<Config::keys>(innerAxis<Config::keys, 128, int>(at[0], {{.*}}, {{.*}}),
 // CHECK-NOT:     if (kind == 0)
 // CHECK:         auto close = [&](int id) {
+// Rows that NaN behind a mask has spoilt are summed again over live pairs, with
+// the same bounds.
+// CHECK:           auto recompute = [&](int row, auto &&visit) {
+// CHECK:             walk(args, item,
+// CHECK:               live = score != -INFINITY_F32;
+// CHECK:               live = score != -INFINITY_F32 && k0 >= {{.*}} && k0 < {{.*}};
 // CHECK:         consumer.run(scale, open, close);
 func.func @window(%q: tensor<?x32x?x128xbf16>, %k: tensor<?x8x?x128xbf16>,
                   %v: tensor<?x8x?x128xbf16>, %left: index)

@@ -58,7 +58,9 @@ def retyped(name, type, channels):
 
 LONGER = {"neighbourhood_2d": "height=9,width=70", "neighbourhood_3d": "frames=3", "radial_decay": "frames=11,width=50",
           "documents": "n=700,offsets=0:1:130:130:131:640", "cross_merge": "q=1x4x70x{d}", "text_and_video": "text=131,frames=2",
-          "sliding_tile": "", "prefix_lm": "n=650,prefix=333", "sliding_window_sinks": "n=1000,left=300"}
+          "sliding_tile": "", "prefix_lm": "n=650,prefix=333", "sliding_window_sinks": "n=1000,left=300",
+          # Its table of colours has 256 entries.
+          "where_custom": "n=200"}
 
 
 def examples():

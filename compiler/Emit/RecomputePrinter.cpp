@@ -1,0 +1,118 @@
+//===- RecomputePrinter.cpp - the pairs of one row, one by one ------------===//
+#include "compiler/Emit/KernelPrinter.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace lacuna;
+using llvm::formatv;
+
+bool AttendPrinter::isMasked() {
+  for (auto [kind, region] : llvm::enumerate(attend.getElements())) {
+    Block &block = region.front();
+    auto yield = cast<hopper::YieldOp>(block.getTerminator());
+    bool isIdentity = yield.getScore() == block.getArgument(0) && yield.getLower().empty();
+    if (!isIdentity && !attend.getKeyBox(kind).empty())
+      return true;
+  }
+  return false;
+}
+
+/// Prints `live`, `score` and `values` of the pair of the row and key number `key` of a tile.
+LogicalResult AttendPrinter::writePair(CodeWriter &out, ScalarPrinter &scalars, KeySegment &segment,
+                                       unsigned kind) {
+  hopper::TileOp tile = segment.tile;
+  ArrayRef<int64_t> box = tile.getBox();
+  Block &block = attend.getElements()[kind].front();
+  size_t queryAxes = attend.getQueryBox().size();
+  std::string token, inside;
+  for (size_t axis = 0; axis < box.size(); ++axis) {
+    std::string name = formatv("k{0}", axis).str(), size = scalars.use(tile.getSizes()[axis]);
+    out.line("const int " + name + " = " +
+             boxCoordinate(formatv("a{0}", axis).str(), "key", "", box, axis) + ";");
+    inside += formatv("{0}{1} >= 0 && {1} < {2}", axis ? " && " : "", name, size).str();
+    token = axis ? formatv("({0}) * {1} + {2}", token, size, name).str() : "i64(" + name + ")";
+    scalars.bind(block.getArgument(1 + queryAxes + axis), name, -ScalarPrinter::limit - 256,
+                 ScalarPrinter::limit + 256);
+  }
+  out.open("if (" + inside + ") {");
+  auto row = [&](Value tensor) {
+    unsigned input = inputOf(tensor);
+    auto stride = [&](unsigned axis) {
+      return hostField(formatv("stride{0}_{1}", input, axis).str(), host.stride(input, axis));
+    };
+    return formatv("static_cast<const unsigned short *>({0}) + {1} * {2} + {3} * {4} + ({5} + {6}) "
+                   "* {7}",
+                   field(formatv("input{0}", input).str(), {ArgumentField::Kind::Pointer, input}),
+                   scalars.use(tile.getBatch()), stride(0), scalars.use(tile.getHead()), stride(1),
+                   scalars.use(tile.getBase()), token, stride(2))
+        .str();
+  };
+  out.line("score = dotRows<Config::Element, Config::headDim>(query, " + row(tile.getKey()) + ");");
+  if (attend.getNatural())
+    out.line("score *= " + floatText(attend.getScale().convertToDouble()) + ";");
+  out.line("values = " + row(tile.getValue()) + ";");
+  scalars.bind(block.getArgument(0), "score");
+  for (Operation &op : block.without_terminator())
+    if (failed(scalars.print(op)))
+      return failure();
+  auto yield = cast<hopper::YieldOp>(block.getTerminator());
+  std::string bounds;
+  for (size_t axis = 0; axis < yield.getLower().size(); ++axis)
+    bounds += formatv(" && k{0} >= {1} && k{0} < {2}", axis, scalars.use(yield.getLower()[axis]),
+                      scalars.use(yield.getUpper()[axis]))
+                  .str();
+  if (yield.getScore() != block.getArgument(0))
+    out.line("score = " + scalars.use(yield.getScore()) + ";");
+  out.line("live = score != -INFINITY_F32" + bounds + ";");
+  out.close();
+  return success();
+}
+
+LogicalResult AttendPrinter::writeRecompute(CodeWriter &out, ScalarPrinter &scalars) {
+  if (!isMasked()) {
+    out.line("auto recompute = [](int row, auto &&visit) {};");
+    return success();
+  }
+  ArrayRef<int64_t> queryBox = attend.getQueryBox();
+  out.open("auto recompute = [&](int row, auto &&visit) {");
+  std::string token, inside;
+  for (size_t axis = 0; axis < queryBox.size(); ++axis) {
+    std::string name = formatv("q{0}", axis).str(), size = scalars.use(attend.getSizes()[axis]);
+    out.line("const int " + name + " = " +
+             boxCoordinate(scalars.use(attend.getAt()[axis]), "row", "", queryBox, axis) + ";");
+    inside += formatv("{0}{1} >= {2}", axis ? " || " : "", name, size).str();
+    token = axis ? formatv("({0}) * {1} + {2}", token, size, name).str() : "i64(" + name + ")";
+    for (Region &region : attend.getElements())
+      scalars.bind(region.getArgument(1 + axis), name, 0, ScalarPrinter::limit + 256);
+  }
+  out.line("if (" + inside + ")");
+  out.line("  return;");
+  unsigned input = inputOf(attend.getQuery());
+  auto stride = [&](unsigned axis) {
+    return hostField(formatv("stride{0}_{1}", input, axis).str(), host.stride(input, axis));
+  };
+  out.line(formatv("const unsigned short *query = static_cast<const unsigned short *>({0}) + {1} * "
+                   "{2} + {3} * {4} + ({5} + {6}) * {7};",
+                   field(formatv("input{0}", input).str(), {ArgumentField::Kind::Pointer, input}),
+                   scalars.use(attend.getBatch()), stride(0), scalars.use(attend.getHead()),
+                   stride(1), scalars.use(attend.getBase()), token, stride(2)));
+  out.open("walk(args, item, [&](int kind, int a0, int a1, int a2) {");
+  out.line("#pragma unroll 1");
+  out.open("for (int key = consumer.lane(); key < (Config::keys + 31) / 32 * 32; key += 32) {");
+  out.line("bool live = false;");
+  out.line("float score = 0.f;");
+  out.line("const unsigned short *values = nullptr;");
+  for (KeySegment &segment : segments)
+    for (unsigned kind : segment.kinds) {
+      out.open(formatv("if (kind == {0} && key < Config::keys) {{", kind));
+      if (failed(writePair(out, scalars, segment, kind)))
+        return failure();
+      out.close();
+    }
+  out.line("visit(live, score, values);");
+  out.close();
+  out.close("});");
+  out.close("};");
+  return success();
+}
