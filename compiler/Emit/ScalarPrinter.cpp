@@ -16,104 +16,6 @@
 using namespace mlir;
 using namespace lacuna;
 
-/// Far outside every type, but safe to add and multiply once.
-static constexpr int64_t unbounded = int64_t{1} << 62;
-
-static int64_t clampWide(__int128 value) {
-  return static_cast<int64_t>(std::clamp<__int128>(value, -unbounded, unbounded));
-}
-
-//===----------------------------------------------------------------------===//
-// Intervals and types
-//===----------------------------------------------------------------------===//
-
-void ScalarPrinter::bind(Value value, std::string name, int64_t low, int64_t high) {
-  names[value] = std::move(name);
-  intervals[value] = {low, high};
-}
-
-ScalarPrinter::Interval ScalarPrinter::interval(Value value) {
-  if (auto it = intervals.find(value); it != intervals.end())
-    return it->second;
-  APInt number;
-  Interval result;
-  if (matchPattern(value, m_ConstantInt(&number))) {
-    int64_t v = value.getType().isInteger(1) ? number.getZExtValue() : number.getSExtValue();
-    result = {v, v};
-  } else if (Operation *op = value.getDefiningOp()) {
-    result = intervalOf(op);
-  } else {
-    result = {-limit, limit};
-  }
-  intervals[value] = result;
-  return result;
-}
-
-ScalarPrinter::Interval ScalarPrinter::intervalOf(Operation *op) {
-  auto operand = [&](unsigned i) { return interval(op->getOperand(i)); };
-  Interval full{-unbounded, unbounded};
-  Type type = op->getResult(0).getType();
-  if (auto integer = dyn_cast<IntegerType>(type); integer && integer.getWidth() <= 32)
-    full = {-(int64_t{1} << (integer.getWidth() - 1)),
-            (int64_t{1} << (integer.getWidth() - 1)) - 1};
-  if (type.isInteger(1))
-    full = {0, 1};
-  Interval result =
-      TypeSwitch<Operation *, Interval>(op)
-          .Case<arith::AddIOp>([&](auto) -> Interval {
-            return {clampWide(__int128(operand(0).low) + operand(1).low),
-                    clampWide(__int128(operand(0).high) + operand(1).high)};
-          })
-          .Case<arith::SubIOp>([&](auto) -> Interval {
-            return {clampWide(__int128(operand(0).low) - operand(1).high),
-                    clampWide(__int128(operand(0).high) - operand(1).low)};
-          })
-          .Case<arith::MulIOp>([&](auto) -> Interval {
-            Interval a = operand(0), b = operand(1);
-            int64_t ends[] = {
-                clampWide(__int128(a.low) * b.low), clampWide(__int128(a.low) * b.high),
-                clampWide(__int128(a.high) * b.low), clampWide(__int128(a.high) * b.high)};
-            return {*std::min_element(ends, ends + 4), *std::max_element(ends, ends + 4)};
-          })
-          .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
-                arith::CeilDivUIOp>([&](auto) -> Interval {
-            Interval a = operand(0), b = operand(1);
-            if (isa<arith::DivUIOp, arith::CeilDivUIOp>(op) && (a.low < 0 || b.low < 0))
-              return full;
-            // By a positive constant both ends shrink; else a quotient is no larger than the
-            // dividend, but for the sign.
-            if (b.low == b.high && b.low > 0)
-              return {a.low >= 0 ? a.low / b.low : a.low / b.low - 1, a.high / b.low + 1};
-            int64_t bound = std::max(std::abs(a.low), std::abs(a.high));
-            return {a.low >= 0 && b.low >= 0 ? 0 : -bound, bound};
-          })
-          .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) -> Interval {
-            Interval a = operand(0), b = operand(1);
-            if (isa<arith::RemUIOp>(op) && (a.low < 0 || b.low < 0))
-              return b.low > 0 ? Interval{0, b.high} : full;
-            int64_t bound = std::max(std::abs(b.low), std::abs(b.high));
-            return {a.low >= 0 ? 0 : -bound, bound};
-          })
-          .Case<arith::MinSIOp>([&](auto) -> Interval {
-            return {std::min(operand(0).low, operand(1).low),
-                    std::min(operand(0).high, operand(1).high)};
-          })
-          .Case<arith::MaxSIOp>([&](auto) -> Interval {
-            return {std::max(operand(0).low, operand(1).low),
-                    std::max(operand(0).high, operand(1).high)};
-          })
-          .Case<arith::SelectOp>([&](auto) -> Interval {
-            return {std::min(operand(1).low, operand(2).low),
-                    std::max(operand(1).high, operand(2).high)};
-          })
-          .Case<arith::IndexCastOp, arith::ExtSIOp>([&](auto) { return operand(0); })
-          .Case<tensor::DimOp>([&](auto) -> Interval { return {0, limit}; })
-          .Default([&](Operation *) { return full; });
-  if (type.isInteger() && !type.isInteger(64))
-    result = {std::max(result.low, full.low), std::min(result.high, full.high)};
-  return result;
-}
-
 std::string ScalarPrinter::typeOf(Value value) {
   Type type = value.getType();
   if (type.isF32())
@@ -148,6 +50,8 @@ std::string ScalarPrinter::use(Value value) {
     if (value.getType().isInteger(1))
       return number.isZero() ? "false" : "true";
     std::string text = std::to_string(number.getSExtValue());
+    if (!number.isSignedIntN(32))
+      text += "ll";
     return number.isNegative() ? "(" + text + ")" : text;
   }
   if (matchPattern(value, m_ConstantFloat(&real)))
@@ -278,12 +182,16 @@ std::string ScalarPrinter::expression(Operation *op) {
     return text;
   Value result = op->getResult(0);
   std::string type = typeOf(result);
+  // Widen before computing and narrow after it; library functions get one type.
+  bool isWide = llvm::any_of(op->getOperands(), [&](Value v) { return typeOf(v) == "i64"; });
+  std::string working = type == "int" && isWide ? "i64" : type;
   auto operand = [&](unsigned i) {
     std::string text = use(op->getOperand(i));
-    // Widen before computing, not after, and give library functions one type.
-    std::string own = typeOf(op->getOperand(i));
-    bool differs = (type == "i64" && own == "int") || (type == "int" && own == "i64");
-    return differs ? "static_cast<" + type + ">(" + text + ")" : text;
+    bool differs = working == "i64" && typeOf(op->getOperand(i)) == "int";
+    return differs ? "static_cast<i64>(" + text + ")" : text;
+  };
+  auto narrow = [&](const std::string &text) {
+    return working == type ? text : "static_cast<" + type + ">(" + text + ")";
   };
   if (auto compare = dyn_cast<arith::CmpIOp>(op))
     return llvm::formatv("{0} {1} {2}", use(compare.getLhs()), compareOf(compare.getPredicate()),
@@ -296,22 +204,24 @@ std::string ScalarPrinter::expression(Operation *op) {
                      .str();
   }
   if (isa<arith::SelectOp>(op))
-    return llvm::formatv("{0} ? {1} : {2}", use(op->getOperand(0)), operand(1), operand(2));
-  if (isa<arith::MinSIOp, arith::MaxSIOp>(op))
-    return llvm::formatv("{0}({1}, {2})", isa<arith::MinSIOp>(op) ? "min" : "max", operand(0),
-                         operand(1));
-  if (isa<arith::FloorDivSIOp>(op))
-    return llvm::formatv("floorDiv({0}, {1})", operand(0), operand(1));
-  if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp>(op))
-    return llvm::formatv("ceilDiv({0}, {1})", operand(0), operand(1));
+    return narrow(llvm::formatv("{0} ? {1} : {2}", use(op->getOperand(0)), operand(1), operand(2)));
+  StringRef function =
+      llvm::TypeSwitch<Operation *, StringRef>(op)
+          .Case<arith::MinSIOp>([](auto) { return "min"; })
+          .Case<arith::MaxSIOp>([](auto) { return "max"; })
+          .Case<arith::FloorDivSIOp>([](auto) { return "floorDiv"; })
+          .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>([](auto) { return "ceilDiv"; })
+          .Default([](Operation *) { return ""; });
+  if (!function.empty())
+    return narrow(llvm::formatv("{0}({1}, {2})", function, operand(0), operand(1)));
   if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp, arith::SIToFPOp,
           arith::UIToFPOp, arith::FPToSIOp>(op))
     return llvm::formatv("static_cast<{0}>({1})", type, use(op->getOperand(0)));
   if (isa<arith::NegFOp>(op))
     return "-" + use(op->getOperand(0));
   if (StringRef infix = infixOf(op); !infix.empty())
-    return llvm::formatv("{0} {1} {2}", operand(0), infix, operand(1));
-  if (StringRef function = functionOf(op); !function.empty()) {
+    return narrow(llvm::formatv("{0} {1} {2}", operand(0), infix, operand(1)));
+  if (function = functionOf(op); !function.empty()) {
     std::string arguments;
     for (unsigned i = 0; i < op->getNumOperands(); ++i)
       arguments += (i ? ", " : "") + use(op->getOperand(i));
@@ -395,7 +305,7 @@ LogicalResult ScalarPrinter::printScan(Operation &op) {
   auto loop = cast<scf::ForOp>(op);
   scf::IfOp branch = getOnlyBranch(loop);
   Interval lower = interval(loop.getLowerBound()), upper = interval(loop.getUpperBound());
-  std::string name = "i" + std::to_string(counter++);
+  std::string name = "j" + std::to_string(counter++);
   bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
   std::string type = typeOf(loop.getInductionVar());
   code.open("scan<" + type + ">(" + use(loop.getLowerBound()) + ", " + use(loop.getUpperBound()) +

@@ -54,6 +54,9 @@ public:
   bool isWarp = false;
 
 private:
+  /// Far outside every type, but safe to add and multiply once.
+  static constexpr int64_t unbounded = int64_t{1} << 62;
+
   struct Interval {
     int64_t low, high;
   };
