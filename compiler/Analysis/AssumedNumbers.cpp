@@ -23,6 +23,14 @@ static std::optional<int64_t> defaultOf(BlockArgument argument) {
 std::optional<int64_t> AssumedNumbers::evaluate(Value value) const {
   if (auto found = known.find(value); found != known.end())
     return found->second;
+  if (auto found = computed.find(value); found != computed.end())
+    return found->second;
+  std::optional<int64_t> result = compute(value);
+  computed[value] = result;
+  return result;
+}
+
+std::optional<int64_t> AssumedNumbers::compute(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return defaultOf(argument);
   if (!value.getType().isIntOrIndex())

@@ -25,7 +25,10 @@ public:
   static constexpr int64_t typicalSize = 64;
 
   /// Fixes a value, or forgets what it was with nullopt.
-  void set(mlir::Value value, int64_t number) { known[value] = number; }
+  void set(mlir::Value value, int64_t number) {
+    known[value] = number;
+    computed.clear();
+  }
   /// The integer that `value` has when arguments have their defaults; null when that takes memory,
   /// control flow or an argument without a default.
   std::optional<int64_t> evaluate(mlir::Value value) const;
@@ -34,7 +37,12 @@ public:
   int64_t assume(mlir::OpFoldResult number, int64_t typical) const;
 
 private:
+  std::optional<int64_t> compute(mlir::Value value) const;
+
   llvm::DenseMap<mlir::Value, int64_t> known;
+  /// Results since the last `set`: expressions share parts, and without them each part would be
+  /// evaluated once for each way to it.
+  mutable llvm::DenseMap<mlir::Value, std::optional<int64_t>> computed;
 };
 
 } // namespace lacuna

@@ -194,7 +194,7 @@ LogicalResult AttendPrinter::writeProducer(CodeWriter &out) {
   out.open("walk(args, item, [&](int kind, int a0, int a1, int a2) {");
   out.line("producer.tile(kind, a0, a1, a2, copyKeys, copyValues);");
   out.close("});");
-  out.line("producer.end(copyValues);");
+  out.line("producer.end(copyKeys, copyValues);");
   return success();
 }
 

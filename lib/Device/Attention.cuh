@@ -8,12 +8,13 @@
 
 /// What the producer says about one key tile, next to its keys.
 struct TileNote {
-  /// Which element function applies; `endOfItem` after the last tile.
+  /// Which element function applies, plus `lastOfItem` for the last tile of an item; `endOfItem` in
+  /// place of a tile for an item that has none.
   int kind;
   /// First key coordinate along each axis.
   int at[3];
 };
-static constexpr int endOfItem = -1;
+static constexpr int endOfItem = -1, lastOfItem = 1 << 30;
 
 /// Shared memory of one kernel. Matrices are stored as panels of 64 columns; a panel row is 128
 /// bytes, swizzled by the copy engine.
@@ -101,8 +102,10 @@ template <class C> struct Producer {
   const Shared<C> &shared;
   Cursor<C::querySlots> item;
   Cursor<C::stages> keys, values;
-  TileNote pending;
-  bool hasPending = false;
+  /// The tile held back, and the one whose keys were copied last.
+  TileNote pending, before;
+  /// Tiles of the item so far.
+  int held = 0;
 
   /// The next work item after the first one of each block; `counter` counts them.
   __device__ static i64 take(int *counter) {
@@ -128,48 +131,60 @@ template <class C> struct Producer {
     }
     item.advance();
   }
-  /// One key tile: its keys now, the values of the tile before.
+  /// One key tile. It is held back until it is known whether another one follows.
   template <class CopyKeys, class CopyValues>
   __device__ void tile(int kind, int a0, int a1, int a2, CopyKeys &&copyKeys,
                        CopyValues &&copyValues) {
-    barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
-    if (isLeader()) {
-      note(kind, a0, a1, a2);
-      barrierArriveExpect(shared.keyFull(keys.slot), Shared<C>::keySlotBytes);
-      copyKeys(shared.key(keys.slot), shared.keyFull(keys.slot), kind, a0, a1, a2);
-    }
-    keys.advance();
-    flush(copyValues);
+    if (held > 0)
+      feed(0, copyKeys, copyValues);
     pending = {kind, {a0, a1, a2}};
-    hasPending = true;
+    ++held;
   }
   /// After the last tile of an item.
-  template <class CopyValues> __device__ void end(CopyValues &&copyValues) {
-    barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
-    if (isLeader()) {
-      note(endOfItem, 0, 0, 0);
-      barrierArrive(shared.keyFull(keys.slot));
+  template <class CopyKeys, class CopyValues>
+  __device__ void end(CopyKeys &&copyKeys, CopyValues &&copyValues) {
+    if (held > 0) {
+      feed(lastOfItem, copyKeys, copyValues);
+      feedValues(copyValues);
+    } else {
+      barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
+      if (isLeader()) {
+        note(endOfItem);
+        barrierArrive(shared.keyFull(keys.slot));
+      }
+      keys.advance();
     }
-    keys.advance();
-    flush(copyValues);
-    hasPending = false;
+    held = 0;
   }
 
 private:
   __device__ static bool isLeader() { return threadIdx.x % 32 == 0; }
-  __device__ void note(int kind, int a0, int a1, int a2) {
+  __device__ void note(int kind) {
     volatile TileNote &note = shared.note(keys.slot);
     note.kind = kind;
-    note.at[0] = a0, note.at[1] = a1, note.at[2] = a2;
+    note.at[0] = pending.at[0], note.at[1] = pending.at[1], note.at[2] = pending.at[2];
   }
-  template <class CopyValues> __device__ void flush(CopyValues &&copyValues) {
-    if (!hasPending)
-      return;
+  /// Copies the keys of the tile held back, then the values of the one before it.
+  template <class CopyKeys, class CopyValues>
+  __device__ void feed(int last, CopyKeys &&copyKeys, CopyValues &&copyValues) {
+    barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
+    if (isLeader()) {
+      note(pending.kind | last);
+      barrierArriveExpect(shared.keyFull(keys.slot), Shared<C>::keySlotBytes);
+      copyKeys(shared.key(keys.slot), shared.keyFull(keys.slot), pending.kind, pending.at[0],
+               pending.at[1], pending.at[2]);
+    }
+    keys.advance();
+    if (held > 1)
+      feedValues(copyValues);
+    before = pending;
+  }
+  template <class CopyValues> __device__ void feedValues(CopyValues &&copyValues) {
     barrierWait(shared.valueEmpty(values.slot), values.lap ^ 1);
     if (isLeader()) {
       barrierArriveExpect(shared.valueFull(values.slot), Shared<C>::valueSlotBytes);
-      copyValues(shared.value(values.slot), shared.valueFull(values.slot), pending.kind,
-                 pending.at[0], pending.at[1], pending.at[2]);
+      copyValues(shared.value(values.slot), shared.valueFull(values.slot), before.kind,
+                 before.at[0], before.at[1], before.at[2]);
     }
     values.advance();
   }
@@ -333,16 +348,14 @@ private:
     pin(scores);
     releaseKeys();
     releaseOutput();
-    elements(note.kind, note.at, scores);
+    elements(note.kind & ~lastOfItem, note.at, scores);
     softmax</*First=*/true>(scale, scores, correction);
     convert(scores, weights);
 
     bool first = true;
-    while (true) {
+    while (!(note.kind & lastOfItem)) {
       barrierWait(shared.keyFull(keys.slot), keys.lap);
       note = read();
-      if (note.kind == endOfItem)
-        break;
       turnBegin();
       pin(scores);
       wgmmaFence();
@@ -356,7 +369,7 @@ private:
       wgmmaWait<1>();
       pin(scores);
       releaseKeys();
-      elements(note.kind, note.at, scores);
+      elements(note.kind & ~lastOfItem, note.at, scores);
       softmax</*First=*/false>(scale, scores, correction);
       wgmmaWait<0>();
       pin(output);
@@ -371,7 +384,6 @@ private:
           output[i] *= correction[i / 2 % 2];
       }
     }
-    releaseKeys();
     barrierWait(shared.valueFull(values.slot), values.lap);
     wgmmaFence();
     issueOutput(weights, first);

@@ -15,7 +15,7 @@
 // CHECK:         walk(args, item, [&](int kind, int a0, int a1, int a2) {
 // CHECK-NEXT:      producer.tile(kind, a0, a1, a2, copyKeys, copyValues);
 // CHECK-NEXT:    });
-// CHECK-NEXT:    producer.end(copyValues);
+// CHECK-NEXT:    producer.end(copyKeys, copyValues);
 // CHECK:         if (kind == 1) {
 // CHECK:           hide<Config::keys>(innerAxis<Config::keys, 128, int>(at[0], {{.*}}, {{.*}}),
 // CHECK-NOT:     if (kind == 0)
