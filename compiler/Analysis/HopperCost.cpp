@@ -8,28 +8,34 @@ using namespace lacuna;
 /// Matrices lie in shared memory as panels of 64 columns, 128 bytes a row.
 static int64_t panels(int64_t columns) { return (columns + 63) / 64; }
 
-/// Per thread of a warpgroup: a producer with fewer spills its walk over key tiles, and more than
-/// this no consumer can have.
-static constexpr int64_t producerRegisters = 56, mostRegisters = 240;
+/// A producer with fewer registers spills any walk over key tiles; more than this no role needs.
+static constexpr int64_t leastOfProducer = 56, mostOfProducer = 128, mostOfConsumer = 240;
+/// Values of a walk that fit into the least.
+static constexpr int64_t valuesOfLeast = 20;
 /// Registers of the file for each thread of one warpgroup.
 static constexpr int64_t registersPerWarpgroup = 65536 / 128;
 
-HopperRegisters lacuna::hopperRegistersFor(int64_t consumers, int64_t asked) {
-  if (asked) {
-    int64_t left = registersPerWarpgroup - consumers * asked;
-    return {std::clamp<int64_t>(left / 8 * 8, 24, producerRegisters), asked};
-  }
-  int64_t share = (registersPerWarpgroup - producerRegisters) / std::max<int64_t>(consumers, 1);
-  return {producerRegisters, std::min(share / 8 * 8, mostRegisters)};
+int64_t lacuna::estimateProducer(int64_t values) {
+  // Most values are bounds of loops, which have a test and a count of their own.
+  int64_t needed = leastOfProducer + 2 * std::max<int64_t>(values - valuesOfLeast, 0);
+  return std::min((needed + 7) / 8 * 8, mostOfProducer);
 }
 
-/// Addresses, row maxima and sums, loop state; and what a mask on several axes adds. From ptxas:
-/// the longest tile of each head dimension that does not spill.
-static constexpr int64_t otherRegisters = 28, maskRegisters = 12;
+HopperRegisters lacuna::hopperRegistersFor(int64_t consumers, int64_t producer, int64_t asked) {
+  consumers = std::max<int64_t>(consumers, 1);
+  int64_t reserved = std::max(producer, leastOfProducer);
+  int64_t share = (registersPerWarpgroup - reserved) / consumers / 8 * 8;
+  int64_t consumer = asked ? asked : std::min(share, mostOfConsumer);
+  int64_t left = (registersPerWarpgroup - consumers * consumer) / 8 * 8;
+  return {std::clamp<int64_t>(left, 24, mostOfProducer), consumer};
+}
 
-int64_t lacuna::estimateRegisters(const HopperShape &shape, bool maskedAxes) {
-  return shape.keys / 2 + shape.keys / 4 + shape.valueDim / 2 + otherRegisters +
-         (maskedAxes ? maskRegisters : 0);
+/// Addresses, row maxima and sums, loop state. From ptxas: the longest tile of each head dimension
+/// that does not spill.
+static constexpr int64_t otherRegisters = 28;
+
+int64_t lacuna::estimateRegisters(const HopperShape &shape, int64_t elements) {
+  return shape.keys / 2 + shape.keys / 4 + shape.valueDim / 2 + otherRegisters + elements;
 }
 
 HopperRings lacuna::fitHopperRings(const HopperShape &shape, HopperRings asked) {

@@ -28,13 +28,16 @@ struct HopperRegisters {
   int64_t producer, consumer;
 };
 
-/// How the register file is shared among a producer and `consumers` warpgroups. With `asked` each
-/// consumer has that many, and the producer what is left.
-HopperRegisters hopperRegistersFor(int64_t consumers, int64_t asked = 0);
+/// Registers of a producer whose walk over key tiles keeps `values` in registers.
+int64_t estimateProducer(int64_t values);
+/// How the register file is shared among a producer that needs `producer` registers (0: a walk with
+/// few values) and `consumers` warpgroups. With `asked` each consumer has that many, and the
+/// producer what is left.
+HopperRegisters hopperRegistersFor(int64_t consumers, int64_t producer = 0, int64_t asked = 0);
 
 /// Registers per consumer thread: accumulators of scores and output, the weights of the tile
-/// before, and the rest. Masks on several axes keep more coordinates.
-int64_t estimateRegisters(const HopperShape &shape, bool maskedAxes);
+/// before, the `elements` that masks and score functions take, and the rest.
+int64_t estimateRegisters(const HopperShape &shape, int64_t elements);
 
 /// Rings that fit in shared memory.
 struct HopperRings {

@@ -100,7 +100,7 @@ static HopperCandidate describe(const HopperProblem &problem, const Extents &que
   candidate.key = key;
   HopperShape &shape = candidate.shape;
   shape = {problem.headDim, problem.valueDim, product(query), product(key)};
-  candidate.registers = estimateRegisters(shape, isGrid);
+  candidate.registers = estimateRegisters(shape, problem.elementRegisters);
   candidate.registerLimit = hopperRegistersFor(shape.consumers()).consumer;
   HopperRings rings = fitHopperRings(shape);
   candidate.querySlots = rings.querySlots;
@@ -126,6 +126,16 @@ static void rank(std::vector<HopperCandidate> &candidates) {
   };
   llvm::sort(candidates, isBefore);
   auto best = candidates.begin();
+  // Where every shape needs more registers than there are, the one that needs the fewest spills
+  // least.
+  if (best->refusal == HopperRefusal::Registers || best->refusal == HopperRefusal::SharedMemory) {
+    auto excess = [](const HopperCandidate &shape) {
+      return std::pair(shape.refusal != HopperRefusal::Registers,
+                       shape.registers - shape.registerLimit);
+    };
+    best = llvm::min_element(candidates,
+                             [&](const auto &a, const auto &b) { return excess(a) < excess(b); });
+  }
   for (auto other = best; other != candidates.end(); ++other) {
     if (other->refusal != HopperRefusal::None || other->cost > candidates.front().cost * (1 + tie))
       break;
@@ -197,7 +207,7 @@ static std::pair<double, double> countTiles(const AxisSpan &span, int64_t extent
 }
 
 /// Adds up tiles and clocks over all query tiles.
-static void price(HopperCandidate &candidate, const SpanCounts &spans, bool aligned,
+static void price(HopperCandidate &candidate, ScoreMask mask, const SpanCounts &spans, bool aligned,
                   double queryTiles, double queries) {
   candidate.queryTiles = queryTiles;
   for (const auto &[span, weight] : spans) {
@@ -210,10 +220,10 @@ static void price(HopperCandidate &candidate, const SpanCounts &spans, bool alig
     candidate.keyTiles += all;
     candidate.fullTiles += full;
   }
-  double clocks = queryTiles * estimateItem(candidate.querySlots) +
-                  candidate.fullTiles * estimateTile(candidate.shape, ScoreMask::None).total +
-                  (candidate.keyTiles - candidate.fullTiles) *
-                      estimateTile(candidate.shape, candidate.mask).total;
+  double clocks =
+      queryTiles * estimateItem(candidate.querySlots) +
+      candidate.fullTiles * estimateTile(candidate.shape, ScoreMask::None).total +
+      (candidate.keyTiles - candidate.fullTiles) * estimateTile(candidate.shape, mask).total;
   candidate.cost = clocks / queries;
 }
 
@@ -228,8 +238,7 @@ std::vector<HopperCandidate> lacuna::compareForGrid(const HopperProblem &problem
       queryTiles *= static_cast<double>(llvm::divideCeil(size, extent));
     for (const Extents &key : keys) {
       HopperCandidate &one = candidates.emplace_back(describe(problem, query, key));
-      one.mask = spans.isProduct() ? ScoreMask::Bounds : ScoreMask::Predicate;
-      price(one, counts, /*aligned=*/!spans.isProduct(), queryTiles,
+      price(one, problem.mask, counts, /*aligned=*/!spans.isProduct(), queryTiles,
             static_cast<double>(product(sizes)));
     }
   }

@@ -36,8 +36,6 @@ llvm::StringRef stringify(HopperRefusal refusal);
 struct HopperCandidate {
   Extents query, key;
   HopperShape shape = {};
-  /// Of partial tiles.
-  ScoreMask mask = ScoreMask::Bounds;
   int64_t registers = 0, registerLimit = 0;
   int64_t querySlots = 0, stages = 0, sharedBytes = 0;
   /// Over all query tiles of a head; 0 where the length is not known.
@@ -49,8 +47,12 @@ struct HopperCandidate {
 
 /// What the tiles are for; empty extents leave the choice to the planner.
 struct HopperProblem {
-  int64_t headDim, valueDim;
+  int64_t headDim = 0, valueDim = 0;
   Extents query, key;
+  /// Of partial tiles.
+  ScoreMask mask = ScoreMask::Bounds;
+  /// Registers per thread that masks and score functions take.
+  int64_t elementRegisters = 0;
 };
 
 /// Shapes for a sequence of any length, most of whose tiles are full. The chosen one comes first,

@@ -18,11 +18,14 @@ static constexpr int64_t cpuTokens = 64;
 
 /// Tokens of a query and of a key tile on sm_90a where shapes are not compared: powers of two,
 /// which any number of axes can share.
-static std::pair<int64_t, int64_t> chooseTokens(attn::AttendOp op) {
-  HopperProblem problem = getHopperProblem(op);
-  problem.query = {128};
-  HopperCandidate sequence = compareForSequence(problem).front();
-  return {128, llvm::bit_floor(static_cast<uint64_t>(sequence.shape.keys))};
+static FailureOr<std::pair<int64_t, int64_t>> chooseTokens(attn::AttendOp op) {
+  FailureOr<HopperProblem> problem = getHopperProblem(op);
+  if (failed(problem))
+    return failure();
+  problem->query = {128};
+  HopperCandidate sequence = compareForSequence(*problem).front();
+  return std::pair<int64_t, int64_t>(128,
+                                     llvm::bit_floor(static_cast<uint64_t>(sequence.shape.keys)));
 }
 
 namespace {
@@ -31,17 +34,23 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
 
   /// Even boxes, or what is asked for.
   LogicalResult assignEven(attn::AttendOp op, const Segments &segments) {
-    auto [queries, keys] = target == "sm_90a" ? chooseTokens(op) : std::pair(cpuTokens, cpuTokens);
+    std::pair<int64_t, int64_t> tokens = {cpuTokens, cpuTokens};
+    if (target == "sm_90a") {
+      FailureOr<std::pair<int64_t, int64_t>> chosen = chooseTokens(op);
+      if (failed(chosen))
+        return failure();
+      tokens = *chosen;
+    }
     if (!op.getQueryTile()) {
       FailureOr<SmallVector<int64_t>> tile =
-          chooseEvenTile(op, segments, queryTile, queries, "query-tile");
+          chooseEvenTile(op, segments, queryTile, tokens.first, "query-tile");
       if (failed(tile))
         return failure();
       op.setQueryTile(*tile);
     }
     if (!op.getKeyTile()) {
-      FailureOr<SmallVector<int64_t>> tile =
-          chooseEvenTile(op, segments, keyTile, keys, "key-tile", target == "sm_90a" ? 8 : 1);
+      FailureOr<SmallVector<int64_t>> tile = chooseEvenTile(op, segments, keyTile, tokens.second,
+                                                            "key-tile", target == "sm_90a" ? 8 : 1);
       if (failed(tile))
         return failure();
       op.setKeyTile(*tile);

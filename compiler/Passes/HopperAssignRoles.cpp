@@ -2,6 +2,8 @@
 #include "compiler/Analysis/HopperCost.h"
 #include "compiler/Passes/Passes.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
+
 namespace lacuna {
 #define GEN_PASS_DEF_HOPPERASSIGNROLESPASS
 #include "compiler/Passes/Passes.h.inc"
@@ -10,6 +12,30 @@ namespace lacuna {
 using namespace mlir;
 using namespace lacuna;
 
+/// Values that stay in registers while the walk goes over one of its loops: those from outside that
+/// the loop uses, and one per loop around it. The greatest number over all loops.
+static int64_t countWalkValues(hopper::AttendOp op) {
+  int64_t most = 0;
+  op.getWalk().walk([&](scf::ForOp loop) {
+    llvm::SmallPtrSet<Value, 32> kept;
+    for (Operation *around = loop; around != op; around = around->getParentOp()) {
+      auto outer = dyn_cast<scf::ForOp>(around);
+      if (!outer)
+        continue;
+      kept.insert(outer.getInductionVar());
+      kept.insert(outer.getUpperBound());
+    }
+    loop.getBody()->walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (!loop->isAncestor(operand.getParentRegion()->getParentOp()) &&
+            operand.getType().isIntOrIndex() && !operand.getDefiningOp<arith::ConstantOp>())
+          kept.insert(operand);
+    });
+    most = std::max(most, static_cast<int64_t>(kept.size()));
+  });
+  return most;
+}
+
 namespace {
 struct HopperAssignRoles final : lacuna::impl::HopperAssignRolesPassBase<HopperAssignRoles> {
   using HopperAssignRolesPassBase::HopperAssignRolesPassBase;
@@ -17,7 +43,8 @@ struct HopperAssignRoles final : lacuna::impl::HopperAssignRolesPassBase<HopperA
   void runOnOperation() override {
     getOperation()->walk([&](hopper::AttendOp op) {
       int64_t consumers = op.getRows() / 64;
-      HopperRegisters registers = hopperRegistersFor(consumers, consumerRegisters);
+      HopperRegisters registers =
+          hopperRegistersFor(consumers, estimateProducer(countWalkValues(op)), consumerRegisters);
       op.setConsumers(consumers);
       op.setProducerRegisters(registers.producer);
       op.setConsumerRegisters(registers.consumer);

@@ -313,10 +313,11 @@ def HopperAssignRolesPass : Pass<"lacuna-hopper-assign-roles"> {
   let summary = "consumer warpgroups and the registers of each role";
   let description = [{
     One consumer warpgroup per 64 query rows, and one warpgroup for the producer,
-    whose single thread needs 56 registers for the walk over key tiles. What is
-    left of the 65,536 goes to the consumers in steps of 8: 240 per thread with one
-    of them, 224 with two, 152 with three. `consumer-registers` overrides that and
-    leaves the producer what remains; what is impossible the op refuses.
+    whose single thread needs 56 registers for the walk over key tiles, and more
+    where the walk keeps more than 20 values. What is left of the 65,536 goes to the
+    consumers in steps of 8: 240 per thread with one of them, 224 with two, 152 with
+    three; and what they leave goes back to the producer. `consumer-registers`
+    overrides that; what is impossible the op refuses.
 
     Requires: `hopper.attend` ops. Leaves: `consumers`, `producer_registers` and
     `consumer_registers` on each.
@@ -324,7 +325,7 @@ def HopperAssignRolesPass : Pass<"lacuna-hopper-assign-roles"> {
     ```mlir
     hopper.attend %q ... box [128] ... {value_dim = 128}
     // becomes
-    hopper.attend %q ... box [128] ... {value_dim = 128, consumers = 2, producer_registers = 56,
+    hopper.attend %q ... box [128] ... {value_dim = 128, consumers = 2, producer_registers = 64,
                                         consumer_registers = 224}
     ```
   }];

@@ -1,6 +1,10 @@
 //===- TileChoice.cpp - tile shapes of one attend -------------------------===//
 #include "compiler/Passes/TileChoice.h"
 
+#include "compiler/Analysis/MaskCost.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 #include <bit>
@@ -81,10 +85,56 @@ static FailureOr<Extents> getAsked(attn::AttendOp op, const Segments &segments,
   return Extents(tile->begin(), tile->end());
 }
 
-HopperProblem lacuna::getHopperProblem(attn::AttendOp op) {
+/// Whether `value` of a score region depends on which pair it is.
+static bool dependsOnPair(Value value, Block &body) {
+  // Score, batch, head, query, key.
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner() == &body && argument.getArgNumber() >= 3;
+  Operation *op = value.getDefiningOp();
+  return op->getBlock() == &body && llvm::any_of(op->getOperands(), [&](Value operand) {
+           return dependsOnPair(operand, body);
+         });
+}
+
+/// Registers that a score function takes: elements of tensors are addressed pair by pair.
+static int64_t estimateScore(attn::AttendOp op) {
+  constexpr int64_t ofReads = 40;
+  if (op.getScore().empty())
+    return 0;
+  Block &body = op.getScore().front();
+  bool reads = llvm::any_of(body.getOps<tensor::ExtractOp>(), [&](tensor::ExtractOp extract) {
+    return llvm::any_of(extract.getIndices(),
+                        [&](Value index) { return dependsOnPair(index, body); });
+  });
+  return reads ? ofReads : 0;
+}
+
+FailureOr<HopperProblem> lacuna::getHopperProblem(attn::AttendOp op) {
   // A head dimension that is not known, or is none at all, is refused later.
   auto channels = [](RankedTensorType type) { return std::max<int64_t>(type.getDimSize(3), 1); };
-  return {channels(op.getQuery().getType()), channels(op.getValue().getType()), {}, {}};
+  HopperProblem problem;
+  problem.headDim = channels(op.getQuery().getType());
+  problem.valueDim = channels(op.getValue().getType());
+  problem.elementRegisters = estimateScore(op);
+  auto type = cast<sparsity::SetType>(op.getSet().getType());
+  if (!type.isSingle())
+    return problem;
+  sparsity::FormulaSpace space(op.getContext(), type.getQueryRank(), type.getKeyRank());
+  FailureOr<sparsity::Formula> formula = sparsity::buildFormula(op.getSet(), space);
+  if (failed(formula))
+    return failure();
+  MaskCost cost = estimateMask(*formula, space);
+  problem.mask = cost.mask;
+  problem.elementRegisters += cost.registers;
+  // Functions such as tanh take registers of their own, which matters where few are left.
+  constexpr int64_t manyRegisters = 40, ofFunction = 16;
+  bool hasFunction =
+      !op.getScore().empty() && llvm::any_of(op.getScore().front(), [](Operation &inner) {
+        return isa<math::MathDialect>(inner.getDialect());
+      });
+  if (hasFunction && cost.registers > manyRegisters)
+    problem.elementRegisters += ofFunction;
+  return problem;
 }
 
 bool lacuna::hasHopperModel(const Segments &segments) {
@@ -102,11 +152,13 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
   FailureOr<Extents> key = getAsked(op, segments, op.getKeyTile(), keyOption, "key-tile", 8);
   if (failed(key))
     return failure();
-  HopperProblem problem = getHopperProblem(op);
-  problem.query = *query;
-  problem.key = *key;
+  FailureOr<HopperProblem> problem = getHopperProblem(op);
+  if (failed(problem))
+    return failure();
+  problem->query = *query;
+  problem->key = *key;
   if (segments.getRank(0) == 1)
-    return compareForSequence(problem);
+    return compareForSequence(*problem);
   AssumedNumbers numbers;
   SmallVector<int64_t> sizes;
   for (OpFoldResult size : segments.getSizes(0))
@@ -114,5 +166,5 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
   FailureOr<KeySpans> spans = KeySpans::compute(op.getSet(), sizes, numbers);
   if (failed(spans))
     return failure();
-  return compareForGrid(problem, *spans);
+  return compareForGrid(*problem, *spans);
 }

@@ -13,8 +13,8 @@ mlir::FailureOr<llvm::SmallVector<int64_t>>
 chooseEvenTile(attn::AttendOp op, const Segments &segments, llvm::ArrayRef<int64_t> asked,
                int64_t standard, llvm::StringRef option, int64_t innermost = 1);
 
-/// What tiles of an attend are for on sm_90a.
-HopperProblem getHopperProblem(attn::AttendOp op);
+/// What tiles of an attend are for on sm_90a. Emits what is wrong with the set.
+mlir::FailureOr<HopperProblem> getHopperProblem(attn::AttendOp op);
 
 /// Whether shapes for sm_90a can be compared: one segment of at most three axes.
 bool hasHopperModel(const Segments &segments);

@@ -50,6 +50,10 @@ FailureOr<std::vector<PlanReport>> reportPlans(const BoundSpec &spec,
     if (failed(shapes))
       return failure();
     plan.shapes = std::move(*shapes);
+    FailureOr<HopperProblem> problem = getHopperProblem(op);
+    if (failed(problem))
+      return failure();
+    plan.mask = problem->mask;
   }
   PassManager passes(module->getContext());
   buildSpecToHopper(passes, options);
@@ -99,7 +103,7 @@ static llvm::StringRef limitOf(const TileClocks &clocks) {
 static Prediction predict(const PlanReport &plan, const AttendCounts *counts) {
   const HopperCandidate &shape = plan.shapes.front();
   TileClocks full = estimateTile(shape.shape, ScoreMask::None);
-  TileClocks partial = estimateTile(shape.shape, shape.mask);
+  TileClocks partial = estimateTile(shape.shape, plan.mask);
   Prediction prediction;
   bool mostlyFull = !counts || 2 * counts->counts.fullTiles >= counts->counts.liveTiles;
   prediction.limit = limitOf(mostlyFull ? full : partial);
@@ -175,7 +179,7 @@ static void printShape(const PlanReport &plan, const AttendCounts *counts, llvm:
   os << "    registers       about " << chosen.registers << " of " << plan.registers.consumer
      << " per thread that computes, " << plan.registers.producer << " for the producer\n"
      << "    full tile       " << clocksText(estimateTile(chosen.shape, ScoreMask::None)) << '\n'
-     << "    partial tile    " << clocksText(estimateTile(chosen.shape, chosen.mask)) << '\n';
+     << "    partial tile    " << clocksText(estimateTile(chosen.shape, plan.mask)) << '\n';
   if (chosen.queryTiles > 0)
     os << formatv("    key tiles       {0} for {1} query tiles of a head, {2:F1} each, {3} of them "
                   "full\n",
@@ -250,7 +254,7 @@ llvm::json::Object toJson(const PlanReport &plan, const AttendCounts *counts) {
   Prediction prediction = predict(plan, counts);
   object["chosen"] = toJson(chosen);
   object["full_tile_clocks"] = toJson(estimateTile(chosen.shape, ScoreMask::None));
-  object["partial_tile_clocks"] = toJson(estimateTile(chosen.shape, chosen.mask));
+  object["partial_tile_clocks"] = toJson(estimateTile(chosen.shape, plan.mask));
   object["limit"] = prediction.limit;
   if (prediction.seconds > 0) {
     object["expected_seconds"] = prediction.seconds;

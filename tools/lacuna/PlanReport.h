@@ -18,6 +18,8 @@ struct PlanReport {
   HopperRegisters registers = {};
   int64_t consumers = 0, sharedBytes = 0;
   bool pingPong = false, ascending = false;
+  /// Of partial tiles.
+  ScoreMask mask = ScoreMask::Bounds;
   /// Queries of a head.
   int64_t queries = 0;
 };
