@@ -2,6 +2,7 @@
 #include "compiler/Analysis/HopperCost.h"
 #include "compiler/Passes/Passes.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace lacuna {
@@ -11,6 +12,9 @@ namespace lacuna {
 
 using namespace mlir;
 using namespace lacuna;
+
+/// A read of memory has addresses of 64 bits and strides.
+static constexpr int64_t ofRead = 12;
 
 /// Values that stay in registers while the walk goes over one of its loops: those from outside that
 /// the loop uses, and one per loop around it. The greatest number over all loops.
@@ -31,7 +35,9 @@ static int64_t countWalkValues(hopper::AttendOp op) {
             operand.getType().isIntOrIndex() && !operand.getDefiningOp<arith::ConstantOp>())
           kept.insert(operand);
     });
-    most = std::max(most, static_cast<int64_t>(kept.size()));
+    int64_t reads = 0;
+    loop.getBody()->walk([&](tensor::ExtractOp) { ++reads; });
+    most = std::max(most, static_cast<int64_t>(kept.size()) + ofRead * reads);
   });
   return most;
 }
