@@ -1,10 +1,14 @@
 //===- FakeDriver.cpp - a CUDA driver that only writes things down ---------===//
 #include "test/Unit/runtime/FakeDriver.h"
 
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <dlfcn.h>
+#include <elf.h>
 #include <map>
 #include <tuple>
+#include <unistd.h>
 
 using namespace lacuna;
 using namespace lacuna::driver;
@@ -13,6 +17,9 @@ using namespace lacuna::driver;
 static fake::State state;
 static CUctx_st *current;
 static std::vector<std::string> kernels;
+/// Per kernel, what runs it; null where launches are only written down.
+using Entry = void (*)(unsigned blocks, void **parameters);
+static std::vector<Entry> entries;
 
 extern "C" fake::State *fakeDriverState() { return &state; }
 
@@ -79,15 +86,39 @@ static Code fakePop(Context *context) {
 }
 static Code fakeSynchronize() { return success; }
 
-static Code fakeLoad(Library *library, const void *, int *, void **, unsigned, int *, void **,
+/// The shared library of a kernel that the emulated NVRTC compiled, or null for other code.
+static void *openEmulated(const char *code) {
+  if (std::memcmp(code, "\177ELF", 4) != 0 || std::memcmp(code + 9, "LACUNA", 6) != 0)
+    return nullptr;
+  Elf64_Ehdr header;
+  std::memcpy(&header, code, sizeof(header));
+  // The section headers are at the end of the file.
+  std::string text(code, header.e_shoff + header.e_shnum * header.e_shentsize);
+  std::memset(&text[9], 0, 6);
+  Elf64_Half machine = EM_X86_64;
+  std::memcpy(&text[offsetof(Elf64_Ehdr, e_machine)], &machine, sizeof(machine));
+  char path[] = "/tmp/lacuna-emulated-XXXXXX";
+  int file = mkstemp(path);
+  bool written = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  close(file);
+  void *library = written ? dlopen(path, RTLD_NOW) : nullptr;
+  unlink(path);
+  return library;
+}
+
+static Code fakeLoad(Library *library, const void *code, int *, void **, unsigned, int *, void **,
                      unsigned) {
   state.calls.emplace_back("load");
-  *library = reinterpret_cast<Library>(&state);
+  void *emulated = openEmulated(static_cast<const char *>(code));
+  *library = reinterpret_cast<Library>(emulated ? emulated : &state);
   return answer("cuLibraryLoadData");
 }
 static Code fakeUnload(Library) { return success; }
-static Code fakeKernel(Kernel *kernel, Library, const char *name) {
+static Code fakeKernel(Kernel *kernel, Library library, const char *name) {
+  bool isEmulated = reinterpret_cast<void *>(library) != &state;
+  std::string entry = std::string("emulate_") + name;
   kernels.emplace_back(name);
+  entries.push_back(reinterpret_cast<Entry>(isEmulated ? dlsym(library, entry.c_str()) : nullptr));
   *kernel = reinterpret_cast<Kernel>(kernels.size());
   return answer("cuLibraryGetKernel");
 }
@@ -123,6 +154,8 @@ static Code fakeLaunch(const LaunchConfig *config, Function function, void **par
     const auto *words = static_cast<const uint64_t *>(parameters[mapCount]);
     launch.fields.assign(words, words + fieldCount);
   }
+  if (Entry run = entries[reinterpret_cast<size_t>(function) - 1])
+    run(config->gridX, parameters);
   state.launches.push_back(launch);
   state.calls.push_back("launch " + launch.symbol);
   return answer("cuLaunchKernelEx");
@@ -141,6 +174,7 @@ static Code fakeEncode(TensorMap *map, int type, uint32_t rank, void *address,
   state.maps.push_back(of);
   *map = {};
   map->opaque[0] = state.maps.size();
+  map->opaque[1] = reinterpret_cast<uint64_t>(&state.maps.back());
   return answer("cuTensorMapEncodeTiled");
 }
 

@@ -1,7 +1,8 @@
 //===- FakeDriver.h - what the fake CUDA driver lets tests see -------------===//
 //
 // The fake is a shared library with the driver's symbols. Device memory is host memory; a launch is
-// only written down.
+// only written down, unless the kernel comes from the emulated NVRTC (test/Emulator), which makes
+// host code that can run.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -9,13 +10,14 @@
 #include "runtime/Driver/DriverTypes.h"
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace lacuna::fake {
 
-/// One encoded tensor map; the map's first word is 1 plus its number here.
+/// One encoded tensor map. The map's first word is 1 plus its number here, the second its address.
 struct Map {
   int type = 0, swizzle = 0;
   driver::Address address = 0;
@@ -46,7 +48,7 @@ struct State {
   bool capturing = false;
 
   // What happened.
-  std::vector<Map> maps;
+  std::deque<Map> maps;
   std::vector<Launch> launches;
   /// Names of loads, allocations, frees, fills and launches, in order.
   std::vector<std::string> calls;

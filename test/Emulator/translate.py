@@ -1,0 +1,95 @@
+"""Turns one emitted kernel into C++ for a host.
+
+    translate.py SOURCE.cu DEVICE_LIBRARY > KERNEL.cpp
+
+The device library's arithmetic stays as it is; its instructions, copies and the pipeline come from Device.h and
+Pipeline.h. `emulate_<kernel>(blocks, parameters)` runs a launch.
+"""
+import pathlib
+import re
+import sys
+
+KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\((\d+)[^)]*\)\n(\w+)\((.*?)\) \{', re.S)
+SCAN = """template <class Index, class Test, class Visit>
+inline void scan(Index lower, Index upper, Index step, Test &&test, Visit &&visit) {
+  for (Index i = lower; i < upper; i += step)
+    if (test(i))
+      visit(i);
+}
+"""
+ONES = """inline u32 ones(u32 first, u32 count) {
+  u64 end = u64(1) << min(u64(first) + count, u64(32)), begin = u64(1) << min(first, u32(32));
+  return static_cast<u32>(end - begin);
+}
+"""
+
+
+def replace(text, pattern, by):
+    """One function for another; a library that has it no longer must be looked at."""
+    result, count = re.subn(pattern, lambda _: by, text, flags=re.S)
+    if count != 1:
+        sys.exit(f"translate.py: expected '{pattern}' once in the device library, found it {count} times")
+    return result
+
+
+def library(folder, name):
+    """A part of the device library without machine instructions."""
+    text = (pathlib.Path(folder) / f"{name}.cuh").read_text()
+    text = re.sub(r'asm\("cvt.f32.f16 .*?: "h"\((.*?)\)\);\n', r"value = halfToFloat(\1);\n", text)
+    if name == "Scalars":
+        text = replace(text, r"template <class Index, class Test, class Visit>\n.*?\n\}\n", SCAN)
+    if name == "Masks":
+        text = replace(text, r"__device__ __forceinline__ u32 ones\(u32 first, u32 count\) \{.*?\n\}\n", ONES)
+    if name == "Recompute":
+        text = text[:text.index("/// A warp's sum")]
+    return text
+
+
+def run_attention(call, threads):
+    """One thread for the producer, then each consumer thread twice."""
+    consumers = f"for (threadIdx.x = 128; threadIdx.x < {threads}; ++threadIdx.x)\n      {call}"
+    return f"""    items.clear();
+    phase = Phase::Produce;
+    threadIdx.x = 0;
+    {call}
+    phase = Phase::Score;
+    {consumers}
+    sumRows<Config>();
+    phase = Phase::Store;
+    {consumers}
+    compareRecomputed<Config>();
+"""
+
+
+def main():
+    source, folder = pathlib.Path(sys.argv[1]).read_text(), sys.argv[2]
+    is_attention = "struct Config {" in source
+    body = source[source.index("struct Config {" if is_attention else "struct Arguments {"):]
+    threads, name, parameters = KERNEL.search(body).groups()
+    maps = parameters.count("TensorMap ")
+    arguments = [f"*static_cast<TensorMap *>(parameters[{i}])" for i in range(maps)]
+    arguments.append(f"*static_cast<Arguments *>(parameters[{maps}])")
+    call = f"{name}({', '.join(arguments)});"
+    # Shared memory is not used, and its size is checked where kernels are compiled for a GPU.
+    body = body.replace("extern __shared__ __align__(1024) unsigned char memory[];", "unsigned char *memory = nullptr;")
+    body = re.sub(r"static_assert\(Shared<Config>.*?\);\n", "", body, flags=re.S)
+    if is_attention:
+        parts, run = ["Scalars", "Masks", "Recompute"], run_attention(call, threads)
+    elif "__syncthreads_or" in body:
+        # The threads of a block share the pairs of a tile; one thread takes them all.
+        body = body.replace(f"pair += {threads}", "pair += 1")
+        parts, run = ["Scalars"], f"    threadIdx.x = 0;\n    {call}\n"
+    else:
+        parts = ["Scalars", "Rows"]
+        run = f"    for (threadIdx.x = 0; threadIdx.x < {threads}; ++threadIdx.x)\n      {call}\n"
+    print('#include "test/Emulator/Pipeline.h"' if is_attention else '#include "test/Emulator/Device.h"')
+    print("\n".join(library(folder, part) for part in parts))
+    print(body)
+    print(f"""extern "C" void emulate_{name}(unsigned blocks, void **parameters) {{
+  gridDim.x = blocks;
+  for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {{
+{run}  }}
+}}""")
+
+
+main()
