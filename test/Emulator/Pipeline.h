@@ -74,7 +74,7 @@ template <class C> struct Producer {
     tile.values = readStage<typename C::Element>(C::keys, C::valueDim, Shared<C>::keyPanelBytes);
     items.back().tiles.push_back(std::move(tile));
   }
-  template <class CopyValues> void end(CopyValues &&) {}
+  template <class... Copies> void end(Copies &&...) {}
 };
 
 inline float dot(const float *a, const float *b, int count) {
