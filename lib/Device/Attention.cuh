@@ -371,18 +371,24 @@ private:
       releaseKeys();
       elements(note.kind & ~lastOfItem, note.at, scores);
       softmax</*First=*/false>(scale, scores, correction);
-      wgmmaWait<0>();
-      pin(output);
-      releaseValues();
-      convert(scores, weights);
-      // Once the maxima have settled, most steps change none of the warp's. Asking costs more than
-      // it saves where rows are short.
-      if (C::valueDim < 128 ||
-          __any_sync(~0u, correction[0] != 1.f || correction[1] != 1.f)) {
+      // The softmax has to run beside the product. Nothing but a branch that depends on its last
+      // instruction keeps the assembler from moving the wait in front of all of it: sums of
+      // exponentials are never negative, and it does not know.
+      const bool isChanged = correction[0] != 1.f || correction[1] != 1.f;
+      const bool never = sum[0] + sum[1] < 0.f;
+      // Once the maxima have settled, most steps change none of the warp's.
+      if (__any_sync(~0u, isChanged || never)) {
+        wgmmaWait<0>();
+        pin(output);
 #pragma unroll
         for (int i = 0; i < C::valueDim / 2; ++i)
           output[i] *= correction[i / 2 % 2];
+      } else {
+        wgmmaWait<0>();
+        pin(output);
       }
+      releaseValues();
+      convert(scores, weights);
     }
     barrierWait(shared.valueFull(values.slot), values.lap);
     wgmmaFence();
