@@ -161,8 +161,9 @@ TEST_F(LoadedProgramTest, otherSizesNeitherLoadNorAllocate) {
         {ElementType::F32, {batch, rows}, {rows, 1}, reinterpret_cast<void *>(0x9000)}};
     ASSERT_TRUE((*program)->run(nullptr, arguments, results));
   }
-  EXPECT_THAT(state->calls, ElementsAre("words 0", "launch fwd", "words 0", "launch fwd", "words 0",
-                                        "launch fwd", "words 0", "launch fwd"));
+  // The counters of many launches are zeroed at once.
+  EXPECT_THAT(state->calls,
+              ElementsAre("words 0", "launch fwd", "launch fwd", "launch fwd", "launch fwd"));
 }
 
 TEST_F(LoadedProgramTest, mapsAreRemembered) {
