@@ -8,6 +8,9 @@ using namespace mlir;
 using namespace lacuna;
 using llvm::formatv;
 
+/// A pair of maps takes 256 of the 32,764 bytes that a kernel's parameters may have.
+static constexpr size_t mostSegments = 64;
+
 /// A box of `rows` elements at the end of `box`: whole inner axes and a part of one more.
 static SmallVector<int64_t> trailingBox(ArrayRef<int64_t> box, int64_t rows) {
   SmallVector<int64_t> result(box.size(), 1);
@@ -61,6 +64,9 @@ LogicalResult AttendPrinter::findSegments() {
     return failure();
   if (segments.empty())
     return attend.emitOpError("expected the walk to name at least one tile");
+  if (segments.size() > mostSegments)
+    return attend.emitOpError("expected at most ")
+           << mostSegments << " segments of keys on this target, got " << segments.size();
   return success();
 }
 
