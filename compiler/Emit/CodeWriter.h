@@ -5,6 +5,7 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <string>
 
 namespace lacuna {
@@ -22,8 +23,14 @@ public:
   explicit CodeWriter(unsigned depth = 0) : depth(depth) {}
 
   void line(const llvm::Twine &text) {
+    std::string one = text.str();
+    if (!place.empty()) {
+      out += place + '\n';
+      // The next line would be one further in the spec.
+      std::replace(one.begin(), one.end(), '\n', ' ');
+    }
     out.append(2 * depth, ' ');
-    out += text.str();
+    out += one;
     out += '\n';
   }
   void blank() { out += '\n'; }
@@ -40,7 +47,12 @@ public:
   void append(llvm::StringRef text) { out += text.str(); }
   const std::string &str() const { return out; }
 
+  /// A directive in front of every line from now on; none when empty.
+  void setPlace(std::string directive) { place = std::move(directive); }
+  const std::string &getPlace() const { return place; }
+
 private:
+  std::string place;
   std::string out;
   unsigned depth = 0;
 };

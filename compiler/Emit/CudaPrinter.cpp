@@ -1,5 +1,6 @@
 //===- CudaPrinter.cpp - hopper kernels as CUDA C++ and manifests ---------===//
 #include "compiler/Emit/KernelPrinter.h"
+#include "compiler/Emit/LineDirectives.h"
 
 #include "compiler/Emit/MatrixInstructions.h"
 #include "lib/Device/DeviceLibrary.h"
@@ -330,6 +331,9 @@ FailureOr<KernelCode> AttendPrinter::print() {
   code.manifest.blocksPerMultiprocessor = 1;
   // Bodies first: they say which fields the argument struct needs.
   CodeWriter functions, producer(/*depth=*/4), consumer(/*depth=*/3);
+  std::string place = options.lines ? lineDirective(attend.getLoc()) : std::string();
+  for (CodeWriter *part : {&functions, &producer, &consumer})
+    part->setPlace(place);
   writeItem(functions);
   functions.blank();
   std::string counter = field("counter", {ArgumentField::Kind::WorkCounter, 0});
@@ -340,6 +344,7 @@ FailureOr<KernelCode> AttendPrinter::print() {
 
   CodeWriter out;
   writePreamble(out, functions.str());
+  out.setPlace(place);
   SmallVector<std::string> parameters;
   for (const std::string &name : mapNames)
     parameters.push_back("const __grid_constant__ TensorMap " + name);
@@ -375,6 +380,6 @@ FailureOr<KernelCode> AttendPrinter::print() {
   return finish(out.str());
 }
 
-FailureOr<KernelCode> lacuna::printAttend(tile::KernelOp kernel) {
-  return AttendPrinter(kernel).print();
+FailureOr<KernelCode> lacuna::printAttend(tile::KernelOp kernel, CudaOptions options) {
+  return AttendPrinter(kernel, options).print();
 }

@@ -9,11 +9,17 @@
 
 namespace lacuna {
 
+/// How kernels are printed.
+struct CudaOptions {
+  /// Lines of attention kernels name the lines of the spec that they come from.
+  bool lines = false;
+};
+
 /// Source and manifest of one kernel whose body is scalars and one planned `hopper.attend`. The
 /// printer decides nothing: what it cannot print is an error at the op.
-mlir::FailureOr<KernelCode> printCuda(tile::KernelOp kernel);
+mlir::FailureOr<KernelCode> printCuda(tile::KernelOp kernel, CudaOptions options = {});
 
 /// The launch sequence of `function` with the code of all kernels.
-mlir::FailureOr<Program> printProgram(mlir::func::FuncOp function);
+mlir::FailureOr<Program> printProgram(mlir::func::FuncOp function, CudaOptions options = {});
 
 } // namespace lacuna

@@ -202,7 +202,7 @@ FailureOr<KernelCode> KernelPrinter::finish(std::string source) {
   return std::move(code);
 }
 
-FailureOr<KernelCode> lacuna::printCuda(tile::KernelOp kernel) {
+FailureOr<KernelCode> lacuna::printCuda(tile::KernelOp kernel, CudaOptions options) {
   auto holds = [&](auto isWanted) {
     return kernel.getBody()
         .walk([&](Operation *op) {
@@ -211,7 +211,7 @@ FailureOr<KernelCode> lacuna::printCuda(tile::KernelOp kernel) {
         .wasInterrupted();
   };
   if (holds(llvm::IsaPred<hopper::AttendOp>))
-    return printAttend(kernel);
+    return printAttend(kernel, options);
   if (holds(llvm::IsaPred<tile::ClassifyOp>))
     return printClassify(kernel);
   return printRows(kernel);

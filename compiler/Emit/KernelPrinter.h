@@ -11,7 +11,7 @@
 namespace lacuna {
 
 /// Attention: scalars and one planned `hopper.attend`.
-mlir::FailureOr<KernelCode> printAttend(tile::KernelOp kernel);
+mlir::FailureOr<KernelCode> printAttend(tile::KernelOp kernel, CudaOptions options);
 /// Classes of the tiles of a set: scalars and `tile.classify`.
 mlir::FailureOr<KernelCode> printClassify(tile::KernelOp kernel);
 /// Rows that need no product: `tile.merge`, and the results of attention that sees no key.
@@ -67,10 +67,12 @@ protected:
 /// in ElementPrinter.cpp and RecomputePrinter.cpp, the rest of the text in CudaPrinter.cpp.
 class AttendPrinter : KernelPrinter {
 public:
-  explicit AttendPrinter(tile::KernelOp kernel) : KernelPrinter(kernel) {}
+  AttendPrinter(tile::KernelOp kernel, CudaOptions options)
+      : KernelPrinter(kernel), options(options) {}
   mlir::FailureOr<KernelCode> print();
 
 private:
+  CudaOptions options;
   /// A tensor map and how its coordinates follow from head and batch.
   struct Map {
     std::string name;

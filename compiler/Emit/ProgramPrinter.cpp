@@ -28,7 +28,7 @@ static FailureOr<ArgumentDeclaration> declare(func::FuncOp function, unsigned in
   return result;
 }
 
-FailureOr<Program> lacuna::printProgram(func::FuncOp function) {
+FailureOr<Program> lacuna::printProgram(func::FuncOp function, CudaOptions options) {
   Program program;
   program.name = function.getName().str();
   program.architecture = "sm_90a";
@@ -51,7 +51,7 @@ FailureOr<Program> lacuna::printProgram(func::FuncOp function) {
     if (auto launch = dyn_cast<tile::LaunchOp>(op)) {
       auto kernel =
           SymbolTable::lookupNearestSymbolFrom<tile::KernelOp>(launch, launch.getKernelAttr());
-      FailureOr<KernelCode> code = printCuda(kernel);
+      FailureOr<KernelCode> code = printCuda(kernel, options);
       if (failed(code))
         return failure();
       Launch &entry = program.launches.emplace_back();

@@ -1,6 +1,8 @@
 //===- ScalarPrinter.cpp - scalar IR as C++ statements --------------------===//
 #include "compiler/Emit/ScalarPrinter.h"
 
+#include "compiler/Emit/LineDirectives.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -263,6 +265,7 @@ LogicalResult ScalarPrinter::printBlock(Block &block) {
 LogicalResult ScalarPrinter::print(Operation &op) {
   if (isa<arith::ConstantOp>(op))
     return success();
+  PlaceScope place(code, op.getLoc());
   if (isa<scf::ForOp>(op))
     return printFor(op);
   if (isa<scf::IfOp>(op))

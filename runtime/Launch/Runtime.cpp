@@ -12,6 +12,7 @@ namespace lacuna {
 struct Gpu::State {
   std::shared_ptr<const Device> device;
   NvrtcSearch search;
+  bool lineInfo;
 };
 
 struct GpuProgram::State {
@@ -39,7 +40,7 @@ Result<Gpu> Gpu::open(const GpuOptions &options) {
     return device.status();
   NvrtcSearch search{options.nvrtc, options.cudaHome, options.programPath, options.home,
                      runningProgramFolder()};
-  return Gpu(std::make_shared<State>(State{*device, search}));
+  return Gpu(std::make_shared<State>(State{*device, search, options.lineInfo}));
 }
 
 const std::string &Gpu::name() const { return state->device->properties().name; }
@@ -67,6 +68,7 @@ Result<GpuProgram> Gpu::load(Program program) const {
     if (!nvrtc)
       return nvrtc.status();
     options.nvrtc = *nvrtc;
+    options.compile.lineInfo = state->lineInfo;
   }
   Result<std::unique_ptr<LoadedProgram>> loaded =
       LoadedProgram::load(state->device, std::move(program), std::move(options));

@@ -144,7 +144,7 @@ static std::string jsonOf(const BenchResult &result) {
 }
 
 /// Compiles and measures on the first GPU; the exit code of a failure, or Success.
-static int benchOnGpu(const BoundSpec &spec, const SpecToHopperOptions &plan, BenchResult &result) {
+static int benchOnGpu(const BoundSpec &spec, const PlanOptions &plan, BenchResult &result) {
   constexpr int runs = 20;
   func::FuncOp function = spec.function;
   OwningOpRef<ModuleOp> module = function->getParentOfType<ModuleOp>().clone();
@@ -159,7 +159,7 @@ static int benchOnGpu(const BoundSpec &spec, const SpecToHopperOptions &plan, Be
   return code;
 }
 
-static int benchOnCpu(const BoundSpec &spec, const SpecToHopperOptions &plan, Executor &threads,
+static int benchOnCpu(const BoundSpec &spec, const PlanOptions &plan, Executor &threads,
                       double limit, BenchResult &result) {
   Clock::time_point start = Clock::now();
   FailureOr<std::unique_ptr<CpuProgram>> program = compileSpec(spec, plan);
@@ -172,7 +172,7 @@ static int benchOnCpu(const BoundSpec &spec, const SpecToHopperOptions &plan, Ex
 
 static int runBench(const Arguments &arguments) {
   BindOptions bind;
-  SpecToHopperOptions plan;
+  PlanOptions plan;
   int64_t threadCount = 0;
   if (int code = readBinding(arguments, bind))
     return code;
@@ -218,6 +218,7 @@ static const Option options[] = {
     querySlotsOption,
     consumerRegistersOption,
     pingPongOption,
+    lineInfoOption,
     {"--json", "", "print JSON"},
 };
 

@@ -19,7 +19,7 @@ namespace {
 struct Level {
   llvm::StringRef name, help;
   /// Writes the spec at this level: an exit code, after a message unless it is Success.
-  int (*emit)(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os);
+  int (*emit)(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os);
 };
 } // namespace
 
@@ -32,32 +32,32 @@ static int runAndPrint(Spec &spec, PassManager &passes, llvm::raw_ostream &os) {
   return Success;
 }
 
-static int emitMlir(Spec &spec, const SpecToHopperOptions &, llvm::raw_ostream &os) {
+static int emitMlir(Spec &spec, const PlanOptions &, llvm::raw_ostream &os) {
   PassManager none(&spec.getContext());
   return runAndPrint(spec, none, os);
 }
 
-static int emitSparsity(Spec &spec, const SpecToHopperOptions &, llvm::raw_ostream &os) {
+static int emitSparsity(Spec &spec, const PlanOptions &, llvm::raw_ostream &os) {
   PassManager passes(&spec.getContext());
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
   return runAndPrint(spec, passes, os);
 }
 
-static int emitTile(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+static int emitTile(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
   PassManager passes(&spec.getContext());
   buildSpecToTile(passes, plan);
   return runAndPrint(spec, passes, os);
 }
 
-static int emitLoops(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+static int emitLoops(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
   PassManager passes(&spec.getContext());
   buildSpecToTile(passes, plan);
   buildTileToLoops(passes);
   return runAndPrint(spec, passes, os);
 }
 
-static int emitHopper(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+static int emitHopper(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
   PassManager passes(&spec.getContext());
   buildSpecToHopper(passes, plan);
   return runAndPrint(spec, passes, os);
@@ -106,7 +106,7 @@ static int runCompile(const Arguments &arguments) {
   }
   if (llvm::is_contained(elsewhere, name))
     return failEnvironment("level '" + name + "' is not in this build");
-  SpecToHopperOptions plan;
+  PlanOptions plan;
   if (int code = readPlan(arguments, plan))
     return code;
   if (llvm::is_contained(gpuLevels, name))
@@ -146,6 +146,7 @@ static const Option options[] = {
     querySlotsOption,
     consumerRegistersOption,
     pingPongOption,
+    lineInfoOption,
     {"-o", "FILE", "where to write (default: stdout)"},
 };
 

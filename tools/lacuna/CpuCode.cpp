@@ -15,8 +15,7 @@ using namespace mlir;
 
 namespace lacuna::tool {
 
-static void buildCpu(PassManager &passes, const SpecToHopperOptions &plan,
-                     const HostMachine &machine) {
+static void buildCpu(PassManager &passes, const PlanOptions &plan, const HostMachine &machine) {
   buildSpecToTile(passes, plan);
   buildTileToLoops(passes);
   TileToCpuPassOptions vectors;
@@ -24,7 +23,7 @@ static void buildCpu(PassManager &passes, const SpecToHopperOptions &plan,
   passes.addPass(createTileToCpuPass(vectors));
 }
 
-int emitCpu(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+int emitCpu(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
   FailureOr<HostMachine> machine = HostMachine::detect(spec.getModule().getLoc());
   if (failed(machine))
     return Environment;
@@ -38,7 +37,7 @@ int emitCpu(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) 
 }
 
 /// Hands the optimised LLVM IR of `spec` and its target to `write`.
-static int withLlvm(Spec &spec, const SpecToHopperOptions &plan,
+static int withLlvm(Spec &spec, const PlanOptions &plan,
                     llvm::function_ref<int(llvm::Module &, llvm::TargetMachine &)> write) {
   ModuleOp module = spec.getModule();
   FailureOr<HostMachine> machine = HostMachine::detect(module.getLoc());
@@ -60,14 +59,14 @@ static int withLlvm(Spec &spec, const SpecToHopperOptions &plan,
   return code ? write(*code, *target) : static_cast<int>(Environment);
 }
 
-int emitLlvm(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+int emitLlvm(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
   return withLlvm(spec, plan, [&](llvm::Module &code, llvm::TargetMachine &) {
     code.print(os, nullptr);
     return Success;
   });
 }
 
-static int emitNative(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os,
+static int emitNative(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os,
                       llvm::CodeGenFileType type) {
   return withLlvm(spec, plan, [&](llvm::Module &code, llvm::TargetMachine &target) -> int {
     llvm::SmallVector<char> bytes;
@@ -81,11 +80,11 @@ static int emitNative(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ost
   });
 }
 
-int emitAssembly(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+int emitAssembly(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
   return emitNative(spec, plan, os, llvm::CodeGenFileType::AssemblyFile);
 }
 
-int emitObject(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+int emitObject(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
   return emitNative(spec, plan, os, llvm::CodeGenFileType::ObjectFile);
 }
 

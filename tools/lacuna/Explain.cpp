@@ -196,7 +196,7 @@ static bool canCount(const Explanation &explanation) {
 static int runExplain(const Arguments &arguments) {
   BindOptions bind;
   bind.withoutData = true;
-  SpecToHopperOptions plan;
+  PlanOptions plan;
   if (int code = readBinding(arguments, bind))
     return code;
   if (int code = readPlan(arguments, plan))

@@ -18,15 +18,14 @@ using namespace mlir;
 namespace lacuna::tool {
 
 /// All kernels of the spec, in order.
-static FailureOr<std::vector<KernelCode>> printKernels(Spec &spec,
-                                                       const SpecToHopperOptions &plan) {
+static FailureOr<std::vector<KernelCode>> printKernels(Spec &spec, const PlanOptions &plan) {
   PassManager passes(&spec.getContext());
   buildSpecToHopper(passes, plan);
   if (failed(passes.run(spec.getModule())))
     return failure();
   std::vector<KernelCode> kernels;
   WalkResult result = spec.getModule().walk([&](tile::KernelOp kernel) {
-    FailureOr<KernelCode> code = printCuda(kernel);
+    FailureOr<KernelCode> code = printCuda(kernel, {plan.lineInfo});
     if (failed(code))
       return WalkResult::interrupt();
     kernels.push_back(std::move(*code));
@@ -38,7 +37,7 @@ static FailureOr<std::vector<KernelCode>> printKernels(Spec &spec,
 }
 
 /// Compiles every kernel with NVRTC and hands each result to `take`.
-static int compileKernels(Spec &spec, const SpecToHopperOptions &plan,
+static int compileKernels(Spec &spec, const PlanOptions &plan,
                           llvm::function_ref<void(const KernelCode &, const NvrtcOutput &)> take) {
   FailureOr<std::vector<KernelCode>> kernels = printKernels(spec, plan);
   if (failed(kernels))
@@ -53,6 +52,7 @@ static int compileKernels(Spec &spec, const SpecToHopperOptions &plan,
   NvrtcOptions options;
   // Results of NVRTC's own cache come without a report.
   options.noCache = true;
+  options.lineInfo = plan.lineInfo;
   for (const KernelCode &kernel : *kernels) {
     Result<NvrtcOutput> output =
         (*nvrtc)->compile(kernel.source, kernel.manifest.symbol + ".cu", "sm_90a", options);
@@ -63,7 +63,7 @@ static int compileKernels(Spec &spec, const SpecToHopperOptions &plan,
   return Success;
 }
 
-int emitCuda(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+int emitCuda(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
   FailureOr<std::vector<KernelCode>> kernels = printKernels(spec, plan);
   if (failed(kernels))
     return UserMistake;
@@ -72,12 +72,12 @@ int emitCuda(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os)
   return Success;
 }
 
-int emitPtx(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+int emitPtx(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
   return compileKernels(spec, plan,
                         [&](const KernelCode &, const NvrtcOutput &output) { os << output.ptx; });
 }
 
-int emitCubin(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+int emitCubin(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
   int count = 0;
   int code = compileKernels(spec, plan, [&](const KernelCode &, const NvrtcOutput &output) {
     if (count++ == 0)
@@ -132,7 +132,7 @@ static llvm::json::Object reportKernel(const KernelCode &kernel, const NvrtcOutp
   return entry;
 }
 
-int emitSassReport(Spec &spec, const SpecToHopperOptions &plan, llvm::raw_ostream &os) {
+int emitSassReport(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
   std::optional<Disassembler> disassembler = Disassembler::find();
   Status status = Status::ok();
   llvm::json::Array kernels;

@@ -35,19 +35,21 @@ static double lap(Clock::time_point &start) {
   return std::chrono::duration<double>(start - before).count();
 }
 
-int GpuRun::compile(ModuleOp module, const SpecToHopperOptions &tiles) {
+int GpuRun::compile(ModuleOp module, const PlanOptions &plan) {
   Clock::time_point start = Clock::now();
   PassManager passes(module.getContext());
-  buildSpecToHopper(passes, tiles);
+  buildSpecToHopper(passes, plan);
   if (failed(passes.run(module)))
     return UserMistake;
-  FailureOr<Program> printed = printProgram(*module.getOps<func::FuncOp>().begin());
+  FailureOr<Program> printed =
+      printProgram(*module.getOps<func::FuncOp>().begin(), {plan.lineInfo});
   if (failed(printed))
     return UserMistake;
   phases.lower = lap(start);
   Result<GpuOptions> options = GpuOptions::fromEnvironment();
   if (!options)
     return report(options.status());
+  options->lineInfo = plan.lineInfo;
   Result<Gpu> opened = Gpu::open(*options);
   if (!opened)
     return report(opened.status());

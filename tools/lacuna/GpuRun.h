@@ -1,8 +1,8 @@
 //===- GpuRun.h - a spec on a GPU -----------------------------------------===//
 #pragma once
 
-#include "compiler/Pipelines/Pipelines.h"
 #include "lacuna/Runtime.h"
+#include "tools/lacuna/PlanOptions.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -25,7 +25,7 @@ struct GpuPhases {
 class GpuRun {
 public:
   /// Lowers `module`, which it changes, and loads the first function's program.
-  int compile(mlir::ModuleOp module, const SpecToHopperOptions &tiles);
+  int compile(mlir::ModuleOp module, const PlanOptions &plan);
   bool isCompiled() const { return program.has_value(); }
   /// Runs on copies of `arguments`, `repeats` times; results start as NaN, so that what a kernel
   /// leaves out shows. `seconds` is the fastest run on the GPU.

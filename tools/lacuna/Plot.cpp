@@ -202,7 +202,7 @@ static int runPlot(const Arguments &arguments) {
                      "option '-o' expects a name that ends in .svg or .html, got '" + output + "'");
   BindOptions bind;
   bind.withoutData = true;
-  SpecToHopperOptions plan;
+  PlanOptions plan;
   if (int code = readBinding(arguments, bind))
     return code;
   if (int code = readPlan(arguments, plan))

@@ -27,7 +27,7 @@ namespace {
 /// What the command line asks for.
 struct RunRequest {
   BindOptions binding;
-  SpecToHopperOptions plan;
+  PlanOptions plan;
   int64_t threads = 0, repeats = 1, checkRows = 0;
   bool strided = false;
   bool onGpu() const { return isOnGpu(plan); }
@@ -287,6 +287,7 @@ static const Option options[] = {
     querySlotsOption,
     consumerRegistersOption,
     pingPongOption,
+    lineInfoOption,
     {"--json", "", "print the report as JSON"},
 };
 

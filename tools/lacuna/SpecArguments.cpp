@@ -47,7 +47,7 @@ static int readTile(const Arguments &arguments, llvm::StringRef option,
   return Success;
 }
 
-static int readTarget(const Arguments &arguments, SpecToHopperOptions &plan) {
+static int readTarget(const Arguments &arguments, PlanOptions &plan) {
   llvm::StringRef target = arguments.get("--target", "cpu");
   bool onGpu = target == "cuda" || target == "sm_90a";
   if (target != "cpu" && !onGpu)
@@ -57,7 +57,7 @@ static int readTarget(const Arguments &arguments, SpecToHopperOptions &plan) {
   return Success;
 }
 
-int readPlan(const Arguments &arguments, SpecToHopperOptions &plan) {
+int readPlan(const Arguments &arguments, PlanOptions &plan) {
   if (int code = readTarget(arguments, plan))
     return code;
   if (int code = readTile(arguments, "--query-tile", plan.queryTile))
@@ -73,16 +73,18 @@ int readPlan(const Arguments &arguments, SpecToHopperOptions &plan) {
     *value = number;
   }
   plan.pingPong = arguments.has(pingPongOption.name);
+  plan.lineInfo = arguments.has(lineInfoOption.name);
   return Success;
 }
 
-bool isOnGpu(const SpecToHopperOptions &plan) { return plan.target == "sm_90a"; }
+bool isOnGpu(const PlanOptions &plan) { return plan.target == "sm_90a"; }
 
-int checkPlan(const Arguments &arguments, const SpecToHopperOptions &plan) {
+int checkPlan(const Arguments &arguments, const PlanOptions &plan) {
   if (isOnGpu(plan))
     return Success;
-  for (llvm::StringRef option : {stagesOption.name, querySlotsOption.name,
-                                 consumerRegistersOption.name, pingPongOption.name})
+  for (llvm::StringRef option :
+       {stagesOption.name, querySlotsOption.name, consumerRegistersOption.name, pingPongOption.name,
+        lineInfoOption.name})
     if (arguments.has(option))
       return failUsage(arguments.getCommand(), "option '" + option + "' is for --target=cuda");
   return Success;

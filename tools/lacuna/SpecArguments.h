@@ -2,8 +2,8 @@
 #pragma once
 
 #include "compiler/Driver/SpecInterface.h"
-#include "compiler/Pipelines/Pipelines.h"
 #include "tools/lacuna/Command.h"
+#include "tools/lacuna/PlanOptions.h"
 #include "tools/lacuna/Spec.h"
 
 namespace lacuna::tool {
@@ -15,11 +15,11 @@ int readBinding(const Arguments &arguments, BindOptions &binding);
 /// `--target`, whose default is the CPU, `--query-tile` and `--key-tile` (`64` or `4x4x4`), and
 /// what else the planner can be told about a GPU. Whether a command has these options is its own
 /// choice.
-int readPlan(const Arguments &arguments, SpecToHopperOptions &plan);
+int readPlan(const Arguments &arguments, PlanOptions &plan);
 /// Refuses options that the plan's target does not have.
-int checkPlan(const Arguments &arguments, const SpecToHopperOptions &plan);
+int checkPlan(const Arguments &arguments, const PlanOptions &plan);
 /// Whether the plan is for a GPU.
-bool isOnGpu(const SpecToHopperOptions &plan);
+bool isOnGpu(const PlanOptions &plan);
 /// A number of at least `least` after `option`; `value` is left alone when it is not there.
 int readCount(const Arguments &arguments, llvm::StringRef option, int64_t least, int64_t &value);
 /// `--threads`, else what the environment says; 0 stands for one per core.
@@ -46,5 +46,7 @@ inline constexpr Option consumerRegistersOption = {
     "registers per thread that computes, a multiple of 8 (target cuda)"};
 inline constexpr Option pingPongOption = {
     "--ping-pong", "", "warpgroups take turns at the tensor cores (target cuda)"};
+inline constexpr Option lineInfoOption = {"--line-info", "",
+                                          "profilers show lines of the spec (target cuda)"};
 
 } // namespace lacuna::tool

@@ -26,6 +26,8 @@ struct GpuOptions {
   int ordinal = 0;
   std::string driverLibrary = "libcuda.so.1";
   std::string nvrtc, cudaHome, programPath, home;
+  /// Machine code keeps the lines of its source for profilers; several times as large.
+  bool lineInfo = false;
   static Result<GpuOptions> fromEnvironment();
 };
 
