@@ -23,6 +23,8 @@ namespace {
 /// A line that holds an instruction.
 struct Instruction {
   std::string name;
+  /// The whole instruction, without its predicate.
+  StringRef text;
   /// The label that a branch goes to, if it is one.
   std::string target;
 };
@@ -56,7 +58,7 @@ static Listing parseListing(StringRef text) {
     StringRef target;
     if (name == "BRA")
       target = rest.split("`(").second.split(')').first;
-    listing.instructions.push_back({name.str(), target.str()});
+    listing.instructions.push_back({name.str(), rest, target.str()});
   }
   return listing;
 }
@@ -66,6 +68,20 @@ static InstructionCounts countRange(const Listing &listing, size_t begin, size_t
   for (size_t index = begin; index < end; ++index)
     ++counts[listing.instructions[index].name];
   return counts;
+}
+
+static int64_t countOverlapped(const Listing &listing, size_t begin, size_t end) {
+  int64_t count = 0;
+  for (size_t index = begin; index < end; ++index) {
+    StringRef text = listing.instructions[index].text;
+    if (text.starts_with("HGMMA"))
+      count = 0;
+    else if (text.starts_with("MUFU.EX2"))
+      ++count;
+    else if (text.starts_with("WARPGROUP.DEPBAR") && text.contains("gsb0, 0x0"))
+      break;
+  }
+  return count;
 }
 
 InstructionMix countInstructions(StringRef text) {
@@ -84,6 +100,7 @@ InstructionMix countInstructions(StringRef text) {
       continue;
     shortest = last + 1 - first->second;
     mix.mainLoop = std::move(counts);
+    mix.overlappedExponentials = countOverlapped(listing, first->second, last + 1);
   }
   return mix;
 }

@@ -19,6 +19,9 @@ struct InstructionMix {
   InstructionCounts all;
   /// Those of the innermost loop that multiplies matrices; empty when there is none.
   InstructionCounts mainLoop;
+  /// Exponentials of the main loop that run beside matrix products: after the last product was
+  /// issued and before all of them are waited for.
+  int64_t overlappedExponentials = 0;
 
   /// Accesses to local memory in the main loop: what was spilled there.
   int64_t loopSpills() const;

@@ -145,6 +145,7 @@ int emitSassReport(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
         entry["instructions"] = toJson(mix.all);
         entry["main_loop"] = toJson(mix.mainLoop);
         entry["main_loop_spills"] = mix.loopSpills();
+        entry["main_loop_overlapped_exponentials"] = mix.overlappedExponentials;
       } else {
         status = listing.status();
       }
