@@ -72,29 +72,8 @@ private:
 
 } // namespace
 
-/// Number of boxes of `box` tokens that cover `size`.
-static Value ceilDiv(OpBuilder &builder, Location loc, Value size, int64_t box) {
-  Value up = builder.createOrFold<arith::AddIOp>(loc, size, makeIndex(builder, loc, box - 1));
-  return builder.createOrFold<arith::DivUIOp>(loc, up, makeIndex(builder, loc, box));
-}
-
 static SmallVector<Value> countTiles(OpBuilder &builder, Location loc, const Side &side) {
-  SmallVector<Value> counts;
-  for (auto [size, box] : llvm::zip_equal(side.sizes, side.box))
-    counts.push_back(ceilDiv(builder, loc, size, box));
-  return counts;
-}
-
-/// Row-major number of the tile at `at` among `counts` tiles.
-static Value linearTile(OpBuilder &builder, Location loc, const Side &side) {
-  Value result = makeIndex(builder, loc, 0);
-  SmallVector<Value> counts = countTiles(builder, loc, side);
-  for (auto [at, box, count] : llvm::zip_equal(side.at, side.box, counts)) {
-    Value tile = builder.createOrFold<arith::DivUIOp>(loc, at, makeIndex(builder, loc, box));
-    result = builder.createOrFold<arith::MulIOp>(loc, result, count);
-    result = builder.createOrFold<arith::AddIOp>(loc, result, tile);
-  }
-  return result;
+  return makeBoxCounts(builder, loc, side.sizes, side.box);
 }
 
 //===----------------------------------------------------------------------===//
@@ -320,13 +299,13 @@ LogicalResult AttendLowering::lowerClasses(unsigned querySegment, unsigned keySe
   OpBuilder &body = kernel.body;
   Side query = getQuerySide(kernel, querySegment);
   Side key = getSide(body, kernel.getBodyMap(), keySegment, /*isQuery=*/false);
-  Value queryTile = linearTile(body, loc, query);
+  Value queryTile = makeBoxNumber(body, loc, query.at, query.sizes, query.box);
   Value set = kernel.inBody(pair.set), batch = kernel.getGrid(0), head = kernel.getGrid(1);
   auto loop = tile::ForEachOp::create(body, loc, TypeRange(), tile::TileClass::Live, set, batch,
                                       head, query.at, query.sizes, key.sizes, Value(), ValueRange(),
                                       query.box, key.box);
   openLoop(body, loop, key);
-  Value keyTile = linearTile(body, loc, key);
+  Value keyTile = makeBoxNumber(body, loc, key.at, key.sizes, key.box);
   Value tileClass =
       tile::ClassifyOp::create(body, loc, body.getI8Type(), batch, head, set, query.at, query.sizes,
                                key.at, key.sizes, query.box, key.box);

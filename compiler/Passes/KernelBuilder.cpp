@@ -33,6 +33,30 @@ Value lacuna::makeProduct(OpBuilder &builder, Location loc, ValueRange factors) 
   return result;
 }
 
+SmallVector<Value> lacuna::makeBoxCounts(OpBuilder &builder, Location loc, ValueRange sizes,
+                                         ArrayRef<int64_t> box) {
+  SmallVector<Value> counts;
+  for (auto [size, tokens] : llvm::zip_equal(sizes, box)) {
+    Value up = builder.createOrFold<arith::AddIOp>(loc, size, makeIndex(builder, loc, tokens - 1));
+    counts.push_back(
+        builder.createOrFold<arith::DivUIOp>(loc, up, makeIndex(builder, loc, tokens)));
+  }
+  return counts;
+}
+
+Value lacuna::makeBoxNumber(OpBuilder &builder, Location loc, ValueRange at, ValueRange sizes,
+                            ArrayRef<int64_t> box) {
+  Value result = makeIndex(builder, loc, 0);
+  SmallVector<Value> counts = makeBoxCounts(builder, loc, sizes, box);
+  for (auto [first, tokens, count] : llvm::zip_equal(at, box, counts)) {
+    Value number =
+        builder.createOrFold<arith::DivUIOp>(loc, first, makeIndex(builder, loc, tokens));
+    result = builder.createOrFold<arith::MulIOp>(loc, result, count);
+    result = builder.createOrFold<arith::AddIOp>(loc, result, number);
+  }
+  return result;
+}
+
 /// Splits what `uses` depend on into `inputs` (values that only the function can supply) and
 /// `slice` (ops to compute again).
 static void collectSlice(ValueRange uses, SetVector<Value> &inputs, DenseSet<Operation *> &slice) {

@@ -29,6 +29,12 @@ mlir::Value getExtent(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value 
                       unsigned axis);
 /// The product of `factors`, 1 if there is none.
 mlir::Value makeProduct(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange factors);
+/// How many boxes cover `sizes` along each axis.
+llvm::SmallVector<mlir::Value> makeBoxCounts(mlir::OpBuilder &builder, mlir::Location loc,
+                                             mlir::ValueRange sizes, llvm::ArrayRef<int64_t> box);
+/// Row-major number, among the boxes that cover `sizes`, of the one that starts at `at`.
+mlir::Value makeBoxNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange at,
+                          mlir::ValueRange sizes, llvm::ArrayRef<int64_t> box);
 
 /// Builds one kernel for an op of a function. The caller writes IR at `plan` and `body`, with the
 /// function's values as `inPlan` and `inBody` give them, then calls `finish` and `launch`.

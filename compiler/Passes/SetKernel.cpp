@@ -5,29 +5,6 @@ using namespace mlir;
 using namespace lacuna;
 using lacuna::sparsity::Symbol;
 
-static Value constantAt(OpBuilder &builder, Location loc, int64_t number) {
-  return arith::ConstantIndexOp::create(builder, loc, number);
-}
-
-static Value ceilDiv(OpBuilder &builder, Location loc, Value size, int64_t box) {
-  Value up = builder.createOrFold<arith::AddIOp>(loc, size, constantAt(builder, loc, box - 1));
-  return builder.createOrFold<arith::DivUIOp>(loc, up, constantAt(builder, loc, box));
-}
-
-static Value product(OpBuilder &builder, Location loc, ValueRange factors) {
-  Value result = constantAt(builder, loc, 1);
-  for (Value factor : factors)
-    result = builder.createOrFold<arith::MulIOp>(loc, result, factor);
-  return result;
-}
-
-static Value extentOf(OpBuilder &builder, Location loc, Value tensor, unsigned axis) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  if (!type.isDynamicDim(axis))
-    return constantAt(builder, loc, type.getDimSize(axis));
-  return tensor::DimOp::create(builder, loc, tensor, axis);
-}
-
 Value lacuna::findTokens(Value tokens) {
   while (Operation *definition = tokens.getDefiningOp()) {
     if (auto attend = dyn_cast<attn::AttendOp>(definition))
@@ -46,7 +23,7 @@ static SetKernel::Side readSide(OpBuilder &builder, Location loc, const IRMappin
   SetKernel::Side side;
   side.box = segments.getBox(boxes, segment);
   if (segments.isLoneSequence()) {
-    side.sizes = {extentOf(builder, loc, map.lookup(tokens), 2)};
+    side.sizes = {getExtent(builder, loc, map.lookup(tokens), 2)};
     return side;
   }
   for (OpFoldResult size : segments.getSizes(segment))
@@ -92,8 +69,8 @@ FailureOr<std::unique_ptr<SetKernel>> SetKernel::create(attn::AttendOp op, const
       readSide(body, loc, kernel.getBodyMap(), segments, querySegment, queries, queryTile);
   result->key = readSide(body, loc, kernel.getBodyMap(), segments, keySegment, keys, keyTile);
   for (auto [axis, box] : llvm::enumerate(result->query.box))
-    result->query.at.push_back(body.createOrFold<arith::MulIOp>(loc, kernel.getGrid(2 + axis),
-                                                                constantAt(body, loc, box)));
+    result->query.at.push_back(
+        body.createOrFold<arith::MulIOp>(loc, kernel.getGrid(2 + axis), makeIndex(body, loc, box)));
   OpBuilder &plan = kernel.plan;
   result->planQuery =
       readSide(plan, loc, kernel.getPlanMap(), segments, querySegment, queries, queryTile);
@@ -111,16 +88,16 @@ LogicalResult SetKernel::requireSizes(attn::AttendOp op, const Segments &segment
   auto atLeast = [&](Value a, Value b) {
     return plan.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, a, b);
   };
-  Value zero = constantAt(plan, loc, 0);
+  Value zero = makeIndex(plan, loc, 0);
   if (!segments.isLoneSequence())
     for (const Side *side : {&planQuery, &planKey})
       for (Value size : side->sizes)
         if (failed(kernel.require(atLeast(size, zero),
                                   "expected sizes of a domain to be at least 0, got {0}", {size})))
           return failure();
-  Value heads = extentOf(plan, loc, planQueryTensor, 1);
+  Value heads = getExtent(plan, loc, planQueryTensor, 1);
   for (Value tensor : perHeadTensors) {
-    Value length = extentOf(plan, loc, kernel.inPlan(tensor), 0);
+    Value length = getExtent(plan, loc, kernel.inPlan(tensor), 0);
     if (failed(kernel.require(atLeast(length, heads),
                               "expected a value for each query head, got {0} values and {1} heads",
                               {length, heads})))
@@ -129,25 +106,14 @@ LogicalResult SetKernel::requireSizes(attn::AttendOp op, const Segments &segment
   return success();
 }
 
-Value SetKernel::constant(int64_t number) { return constantAt(getBody(), getLoc(), number); }
+Value SetKernel::constant(int64_t number) { return makeIndex(getBody(), getLoc(), number); }
 
 Value SetKernel::countBoxes(const Side &side, ArrayRef<int64_t> box) {
-  SmallVector<Value> counts;
-  for (auto [size, tokens] : llvm::zip_equal(side.sizes, box))
-    counts.push_back(ceilDiv(getBody(), getLoc(), size, tokens));
-  return product(getBody(), getLoc(), counts);
+  return makeProduct(getBody(), getLoc(), makeBoxCounts(getBody(), getLoc(), side.sizes, box));
 }
 
 Value SetKernel::linear(const Side &side, ValueRange at, ArrayRef<int64_t> box) {
-  OpBuilder &body = getBody();
-  Location loc = getLoc();
-  Value result = constant(0);
-  for (auto [first, size, tokens] : llvm::zip_equal(at, side.sizes, box)) {
-    Value tile = body.createOrFold<arith::DivUIOp>(loc, first, constant(tokens));
-    result = body.createOrFold<arith::MulIOp>(loc, result, ceilDiv(body, loc, size, tokens));
-    result = body.createOrFold<arith::AddIOp>(loc, result, tile);
-  }
-  return result;
+  return makeBoxNumber(getBody(), getLoc(), at, side.sizes, box);
 }
 
 SmallVector<Value> SetKernel::forEachKey(tile::TileClass tileClass, ValueRange at,
@@ -200,30 +166,25 @@ Value SetKernel::classify(ValueRange keyAt) {
 tile::LaunchOp SetKernel::finish(ArrayRef<Extent> shape) {
   OpBuilder &plan = kernel.plan;
   Location loc = getLoc();
-  auto tilesOf = [&](const Side &side) {
-    SmallVector<Value> counts;
-    for (auto [size, box] : llvm::zip_equal(side.sizes, side.box))
-      counts.push_back(ceilDiv(plan, loc, size, box));
-    return counts;
-  };
-  Value one = constantAt(plan, loc, 1);
+  auto tilesOf = [&](const Side &side) { return makeBoxCounts(plan, loc, side.sizes, side.box); };
+  Value one = makeIndex(plan, loc, 1);
   // No batch or no head at all leaves nothing to study, whatever the set.
   auto served = [&](unsigned axis, bool each) {
-    Value extent = extentOf(plan, loc, planQueryTensor, axis);
+    Value extent = getExtent(plan, loc, planQueryTensor, axis);
     return each ? extent : plan.createOrFold<arith::MinSIOp>(loc, extent, one);
   };
   auto materializeExtent = [&](Extent extent) {
     switch (extent) {
     case Extent::QueryTiles:
-      return product(plan, loc, tilesOf(planQuery));
+      return makeProduct(plan, loc, tilesOf(planQuery));
     case Extent::KeyTiles:
-      return product(plan, loc, tilesOf(planKey));
+      return makeProduct(plan, loc, tilesOf(planKey));
     case Extent::Queries:
-      return product(plan, loc, planQuery.sizes);
+      return makeProduct(plan, loc, planQuery.sizes);
     case Extent::Keys:
-      return product(plan, loc, planKey.sizes);
+      return makeProduct(plan, loc, planKey.sizes);
     }
-    return constantAt(plan, loc, static_cast<int64_t>(extent));
+    return makeIndex(plan, loc, static_cast<int64_t>(extent));
   };
   SmallVector<Value> grid = {served(0, perBatch), served(1, perHead)}, shapes = grid;
   for (Extent extent : shape)
