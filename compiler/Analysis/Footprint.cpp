@@ -166,3 +166,29 @@ Footprint lacuna::computeFootprint(const Formula &formula, const FormulaSpace &s
   }
   return TileAnalysis(space, shape, options, coarse).visitAll();
 }
+
+bool lacuna::isProduct(const TileBox &box, unsigned queryRank) {
+  if (!box.conditions.empty() || !box.anyOf.empty() || !box.noneOf.empty())
+    return false;
+  auto usesKey = [&](AffineExpr expr) {
+    for (unsigned axis = 0; axis < box.ranges.size(); ++axis)
+      if (expr.isFunctionOfDim(queryRank + axis))
+        return true;
+    return false;
+  };
+  return llvm::none_of(box.ranges, [&](const AxisRange &range) {
+    return llvm::any_of(range.lower, usesKey) || llvm::any_of(range.upper, usesKey);
+  });
+}
+
+std::optional<Footprint> lacuna::computeKeyFootprint(const Formula &formula,
+                                                     const FormulaSpace &space,
+                                                     const TileShape &shape) {
+  TileShape single{shape.query, SmallVector<int64_t>(shape.key.size(), 1)};
+  Footprint keys = computeFootprint(formula, space, single);
+  if (keys.live.size() != 1 || !isProduct(keys.live.front(), shape.query.size()))
+    return std::nullopt;
+  if (keys.full.size() != 1 || !isProduct(keys.full.front(), shape.query.size()))
+    keys.full.clear();
+  return keys;
+}

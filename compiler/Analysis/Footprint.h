@@ -11,6 +11,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/SmallVector.h"
 
+#include <optional>
 #include <vector>
 
 namespace lacuna {
@@ -81,6 +82,16 @@ struct FootprintOptions {
 /// Footprint of `formula` for tiles of `shape`. Never fails: what cannot be bounded is visited.
 Footprint computeFootprint(const sparsity::Formula &formula, const sparsity::FormulaSpace &space,
                            const TileShape &shape, const FootprintOptions &options = {});
+
+/// Whether loops over single keys of `box` may take steps of whole key boxes: the ranges of the
+/// axes do not depend on each other and say everything.
+bool isProduct(const TileBox &box, unsigned queryRank);
+
+/// The footprint of single keys for query tiles of `shape`, if its live keys are one product of
+/// ranges; `full` then is one as well, or empty.
+std::optional<Footprint> computeKeyFootprint(const sparsity::Formula &formula,
+                                             const sparsity::FormulaSpace &space,
+                                             const TileShape &shape);
 
 /// Calls `visit` with the coordinates of every key tile of `boxes` for one query tile, in loop
 /// order. `symbols` holds the value of each Footprint symbol.

@@ -17,21 +17,6 @@ static constexpr int64_t maxSamples = 512;
 /// Beyond this no bound is a number of tokens.
 static constexpr int64_t huge = int64_t{1} << 40;
 
-/// Whether the ranges of the axes do not depend on each other and say everything.
-static bool isBoxOfRanges(const TileBox &box, unsigned queryRank) {
-  if (!box.conditions.empty() || !box.anyOf.empty() || !box.noneOf.empty())
-    return false;
-  auto usesKey = [&](AffineExpr expr) {
-    for (unsigned axis = 0; axis < box.ranges.size(); ++axis)
-      if (expr.isFunctionOfDim(queryRank + axis))
-        return true;
-    return false;
-  };
-  return llvm::none_of(box.ranges, [&](const AxisRange &range) {
-    return llvm::any_of(range.lower, usesKey) || llvm::any_of(range.upper, usesKey);
-  });
-}
-
 FailureOr<KeySpans> KeySpans::compute(Value set, ArrayRef<int64_t> sizes,
                                       const AssumedNumbers &numbers) {
   KeySpans spans(set.getContext(), sizes.size());
@@ -44,7 +29,7 @@ FailureOr<KeySpans> KeySpans::compute(Value set, ArrayRef<int64_t> sizes,
   spans.numbers = numbers;
   spans.opaque = formula->hasOpaque() || !spans.footprint.exact;
   spans.product = !spans.opaque && spans.footprint.live.size() == 1 &&
-                  isBoxOfRanges(spans.footprint.live.front(), sizes.size());
+                  lacuna::isProduct(spans.footprint.live.front(), sizes.size());
   return spans;
 }
 

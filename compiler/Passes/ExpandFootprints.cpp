@@ -23,22 +23,6 @@ using tile::TileClass;
 /// Boxes beyond this share one copy of the loop's body.
 static constexpr size_t maxCopies = 2;
 
-/// Whether loops over single keys may take steps of whole boxes: the ranges of the axes do not
-/// depend on each other and say everything.
-static bool isProduct(const TileBox &box, unsigned queryRank) {
-  if (!box.conditions.empty() || !box.anyOf.empty() || !box.noneOf.empty())
-    return false;
-  auto usesKey = [&](AffineExpr expr) {
-    for (unsigned axis = 0; axis < box.ranges.size(); ++axis)
-      if (expr.isFunctionOfDim(queryRank + axis))
-        return true;
-    return false;
-  };
-  return llvm::none_of(box.ranges, [&](const AxisRange &range) {
-    return llvm::any_of(range.lower, usesKey) || llvm::any_of(range.upper, usesKey);
-  });
-}
-
 /// Whether a key box may fit into `full`; false when some extent of `full` is a number that is too
 /// small.
 static bool canBeFull(const TileBox &full, ArrayRef<int64_t> keyBox, unsigned dims,
@@ -475,24 +459,12 @@ struct ExpandFootprints final : lacuna::impl::ExpandFootprintsPassBase<ExpandFoo
     // A table of classes has an entry for each tile of the grid, and for none in between.
     bool isTable = loop.getClasses() || !loop.getBody().getOps<memref::StoreOp>().empty();
     if (unaligned && shape.key.size() > 1 && !isTable)
-      free = computeUnaligned(*formula, space, shape);
+      free = computeKeyFootprint(*formula, space, shape);
     bool isFree = free.has_value();
     Footprint footprint = isFree ? std::move(*free) : computeFootprint(*formula, space, shape);
     known.push_back({loop.getSet(), std::move(shape), std::move(space), std::move(*formula),
                      std::move(footprint), isFree});
     return &known.back();
-  }
-
-  /// The footprint of single keys, if loops over it may take steps of whole key boxes.
-  static std::optional<Footprint> computeUnaligned(const Formula &formula,
-                                                   const FormulaSpace &space, TileShape shape) {
-    shape.key.assign(shape.key.size(), 1);
-    Footprint tokens = computeFootprint(formula, space, shape);
-    if (tokens.live.size() != 1 || !isProduct(tokens.live.front(), shape.query.size()))
-      return std::nullopt;
-    if (tokens.full.size() != 1 || !isProduct(tokens.full.front(), shape.query.size()))
-      tokens.full.clear();
-    return tokens;
   }
 
   std::deque<KnownFootprint> known;

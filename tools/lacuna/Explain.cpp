@@ -61,7 +61,8 @@ static void printLines(llvm::StringRef label, const std::vector<std::string> &li
 
 static void printLoops(const AttendReport &report, llvm::raw_ostream &os) {
   for (const SegmentLoops &loops : report.loops) {
-    os << "\n  query tile " << loops.queryTile << " visits key tiles " << loops.keyTile;
+    os << "\n  query tile " << loops.queryTile << " visits "
+       << (loops.keyTile.starts_with("j") ? "keys " : "key tiles ") << loops.keyTile;
     if (report.segments > 1)
       os << " (queries of segment " << loops.querySegment << ", keys of segment "
          << loops.keySegment << ")";

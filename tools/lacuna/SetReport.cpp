@@ -120,8 +120,15 @@ static std::vector<std::string> dimNames(char letter, unsigned rank) {
   return names;
 }
 
+/// "2, 7, 8".
+static std::string listText(ArrayRef<int64_t> numbers) {
+  return llvm::join(llvm::map_range(numbers, [](int64_t n) { return std::to_string(n); }), ", ");
+}
+
+/// With `unaligned`, tiles start at the first live key where they can.
 static FailureOr<SegmentLoops> reportLoops(attn::AttendOp op, const Segments &segments,
-                                           unsigned query, unsigned key, bool equalLengths) {
+                                           unsigned query, unsigned key, bool equalLengths,
+                                           bool unaligned) {
   Value set = segments.getSets(query)[key];
   auto type = cast<sparsity::SetType>(set.getType());
   FormulaSpace space(op.getContext(), type.getQueryRank(), type.getKeyRank());
@@ -130,15 +137,24 @@ static FailureOr<SegmentLoops> reportLoops(attn::AttendOp op, const Segments &se
     return failure();
   TileShape shape{llvm::to_vector(segments.getBox(*op.getQueryTile(), query)),
                   llvm::to_vector(segments.getBox(*op.getKeyTile(), key))};
-  Footprint footprint = computeFootprint(*formula, space, shape);
-
   SegmentLoops loops;
+  std::optional<Footprint> keys;
+  if (unaligned && shape.key.size() > 1 && !formula->hasOpaque())
+    keys = computeKeyFootprint(*formula, space, shape);
+  Footprint footprint = keys ? std::move(*keys) : computeFootprint(*formula, space, shape);
+  if (keys) {
+    footprint.partial = footprint.live;
+    loops.notes.push_back("key tiles start at the first of these keys and follow in steps of " +
+                          listText(shape.key) +
+                          (footprint.full.empty() ? "" : "; those inside the full keys are full"));
+  }
+
   loops.querySegment = query;
   loops.keySegment = key;
   loops.exact = footprint.exact;
   loops.opaque = formula->hasOpaque();
   std::vector<std::string> queryNames = dimNames('I', type.getQueryRank());
-  std::vector<std::string> keyNames = dimNames('J', type.getKeyRank());
+  std::vector<std::string> keyNames = dimNames(keys ? 'j' : 'J', type.getKeyRank());
   loops.queryTile = llvm::join(queryNames, ", ");
   loops.keyTile = llvm::join(keyNames, ", ");
   FormulaNames names;
@@ -190,7 +206,8 @@ FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
     report.segments = segments.size();
     for (unsigned query = 0; query < segments.size(); ++query)
       for (unsigned key = 0; key < segments.size(); ++key) {
-        FailureOr<SegmentLoops> loops = reportLoops(op, segments, query, key, equalLengths);
+        FailureOr<SegmentLoops> loops = reportLoops(op, segments, query, key, equalLengths,
+                                                    /*unaligned=*/tiles.target == "sm_90a");
         if (failed(loops))
           return failure();
         report.opaque |= loops->opaque;
