@@ -12,7 +12,7 @@ using namespace lacuna::sparsity;
 using namespace mlir;
 
 // Registers of the parts of a mask, fitted to what ptxas spills and what it does not.
-static constexpr int64_t ofAtom = 2, ofManyAxes = 12, ofAlternatives = 24, ofDivision = 14,
+static constexpr int64_t ofAtom = 2, ofManyAxes = 12, ofAlternatives = 24, ofDivision = 26,
                          ofOpaque = 84;
 /// Terms that read memory, such as the start of a document, and each that divides.
 static constexpr int64_t ofMemory = 46, ofUnit = 8;

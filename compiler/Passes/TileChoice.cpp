@@ -98,7 +98,7 @@ static bool dependsOnPair(Value value, Block &body) {
 
 /// Registers that a score function takes: elements of tensors are addressed pair by pair.
 static int64_t estimateScore(attn::AttendOp op) {
-  constexpr int64_t ofReads = 64;
+  constexpr int64_t ofReads = 76;
   if (op.getScore().empty())
     return 0;
   Block &body = op.getScore().front();
