@@ -8,24 +8,28 @@ using namespace lacuna;
 /// Matrices lie in shared memory as panels of 64 columns, 128 bytes a row.
 static int64_t panels(int64_t columns) { return (columns + 63) / 64; }
 
-/// A producer with fewer registers spills any walk over key tiles; more than this no role needs.
-static constexpr int64_t leastOfProducer = 56, mostOfProducer = 128, mostOfConsumer = 240;
-/// Values of a walk that fit into the least.
-static constexpr int64_t valuesOfLeast = 20;
+/// More than these no role needs.
+static constexpr int64_t mostOfProducer = 128, mostOfConsumers[] = {240, 224, 160};
+/// What a walk over one range of key tiles needs, and most others; and how many values they keep.
+static constexpr int64_t simpleProducer = 32, usualProducer = 56;
+static constexpr int64_t simpleValues = 6, usualValues = 20;
 /// Registers of the file for each thread of one warpgroup.
 static constexpr int64_t registersPerWarpgroup = 65536 / 128;
 
 int64_t lacuna::estimateProducer(int64_t values) {
+  if (values <= simpleValues)
+    return simpleProducer;
   // Most values are bounds of loops, which have a test and a count of their own.
-  int64_t needed = leastOfProducer + 2 * std::max<int64_t>(values - valuesOfLeast, 0);
+  int64_t needed = usualProducer + 2 * std::max<int64_t>(values - usualValues, 0);
   return std::min((needed + 7) / 8 * 8, mostOfProducer);
 }
 
 HopperRegisters lacuna::hopperRegistersFor(int64_t consumers, int64_t producer, int64_t asked) {
   consumers = std::max<int64_t>(consumers, 1);
-  int64_t reserved = std::max(producer, leastOfProducer);
+  int64_t reserved = producer ? producer : usualProducer;
   int64_t share = (registersPerWarpgroup - reserved) / consumers / 8 * 8;
-  int64_t consumer = asked ? asked : std::min(share, mostOfConsumer);
+  int64_t most = mostOfConsumers[std::min<int64_t>(consumers, 3) - 1];
+  int64_t consumer = asked ? asked : std::min(share, most);
   int64_t left = (registersPerWarpgroup - consumers * consumer) / 8 * 8;
   return {std::clamp<int64_t>(left, 24, mostOfProducer), consumer};
 }

@@ -30,8 +30,8 @@ struct HopperRegisters {
 
 /// Registers of a producer whose walk over key tiles keeps `values` in registers.
 int64_t estimateProducer(int64_t values);
-/// How the register file is shared among a producer that needs `producer` registers (0: a walk with
-/// few values) and `consumers` warpgroups. With `asked` each consumer has that many, and the
+/// How the register file is shared among a producer that needs `producer` registers (0: as most
+/// do) and `consumers` warpgroups. With `asked` each consumer has that many, and the
 /// producer what is left.
 HopperRegisters hopperRegistersFor(int64_t consumers, int64_t producer = 0, int64_t asked = 0);
 

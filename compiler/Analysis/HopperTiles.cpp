@@ -101,7 +101,8 @@ static HopperCandidate describe(const HopperProblem &problem, const Extents &que
   HopperShape &shape = candidate.shape;
   shape = {problem.headDim, problem.valueDim, product(query), product(key)};
   candidate.registers = estimateRegisters(shape, problem.elementRegisters);
-  candidate.registerLimit = hopperRegistersFor(shape.consumers()).consumer;
+  candidate.registerLimit =
+      hopperRegistersFor(shape.consumers(), problem.producerRegisters).consumer;
   HopperRings rings = fitHopperRings(shape);
   candidate.querySlots = rings.querySlots;
   candidate.stages = rings.stages;

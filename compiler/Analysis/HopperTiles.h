@@ -53,6 +53,8 @@ struct HopperProblem {
   ScoreMask mask = ScoreMask::Bounds;
   /// Registers per thread that masks and score functions take.
   int64_t elementRegisters = 0;
+  /// Registers of the producer; 0 stands for those of most walks.
+  int64_t producerRegisters = 0;
 };
 
 /// Shapes for a sequence of any length, most of whose tiles are full. The chosen one comes first,

@@ -23,8 +23,16 @@ struct Parts {
   int64_t atoms = 0;
   bool alternatives = false, divisions = false, opaque = false;
   llvm::SmallBitVector symbols;
+  const FormulaSpace &space;
 
-  explicit Parts(unsigned count) : symbols(count) {}
+  explicit Parts(const FormulaSpace &space) : symbols(space.getSymbols().size()), space(space) {}
+
+  bool dependsOnKey(AffineExpr expr) const {
+    for (unsigned axis = 0; axis < space.getKeyRank(); ++axis)
+      if (expr.isFunctionOfDim(space.getQueryRank() + axis))
+        return true;
+    return false;
+  }
 
   void add(const Formula &formula, bool isAlternative = false) {
     switch (formula.getKind()) {
@@ -44,7 +52,8 @@ struct Parts {
         bool divides = part.getKind() == AffineExprKind::FloorDiv ||
                        part.getKind() == AffineExprKind::CeilDiv ||
                        part.getKind() == AffineExprKind::Mod;
-        divisions |= divides && !part.isSymbolicOrConstant();
+        // Divisions of the query alone are part of a bound.
+        divisions |= divides && dependsOnKey(part);
       });
       return;
     case Formula::Kind::Or:
@@ -60,7 +69,7 @@ struct Parts {
 } // namespace
 
 MaskCost lacuna::estimateMask(const Formula &formula, const FormulaSpace &space) {
-  Parts parts(space.getSymbols().size());
+  Parts parts(space);
   parts.add(formula);
   MaskCost cost;
   cost.registers = space.getKeyRank() > 1 ? ofManyAxes : ofAtom * parts.atoms;
@@ -83,6 +92,9 @@ MaskCost lacuna::estimateMask(const Formula &formula, const FormulaSpace &space)
   }
   if (readsMemory)
     cost.registers += ofMemory;
+  // One bound that follows from the query's place: a loop over one range.
+  if (space.getKeyRank() == 1 && parts.atoms <= 1 && cost.registers <= ofAtom)
+    cost.producer = estimateProducer(0);
   if (parts.alternatives || parts.divisions || parts.opaque)
     cost.mask = ScoreMask::Predicate;
   return cost;

@@ -11,6 +11,8 @@ namespace lacuna {
 struct MaskCost {
   ScoreMask mask = ScoreMask::Bounds;
   int64_t registers = 0;
+  /// Registers of a producer that walks over the set's key tiles; 0 stands for those of most walks.
+  int64_t producer = 0;
 };
 MaskCost estimateMask(const sparsity::Formula &formula, const sparsity::FormulaSpace &space);
 

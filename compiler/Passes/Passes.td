@@ -313,11 +313,11 @@ def HopperAssignRolesPass : Pass<"lacuna-hopper-assign-roles"> {
   let summary = "consumer warpgroups and the registers of each role";
   let description = [{
     One consumer warpgroup per 64 query rows, and one warpgroup for the producer,
-    whose single thread needs 56 registers for the walk over key tiles, and more
-    where the walk keeps more than 20 values. What is left of the 65,536 goes to the
-    consumers in steps of 8: 240 per thread with one of them, 224 with two, 152 with
-    three; and what they leave goes back to the producer. `consumer-registers`
-    overrides that; what is impossible the op refuses.
+    which needs 32 registers per thread where its walk over key tiles keeps no more
+    than six values, 56 up to 20, and more beyond. What is left of the 65,536 goes to
+    the consumers in steps of 8: 240 per thread with one of them, 224 with two, 160 or
+    152 with three; and what they leave goes back to the producer.
+    `consumer-registers` overrides that; what is impossible the op refuses.
 
     Requires: `hopper.attend` ops. Leaves: `consumers`, `producer_registers` and
     `consumer_registers` on each.

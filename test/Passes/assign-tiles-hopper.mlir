@@ -3,7 +3,7 @@
 // On a sequence the shape follows from the head dimension: three warpgroups where
 // the exponentials are the limit, else as many keys as registers leave room for.
 // CHECK-LABEL: func.func @sequence(
-// CHECK:         key_tile = array<i64: 112>, query_tile = array<i64: 192>
+// CHECK:         key_tile = array<i64: 128>, query_tile = array<i64: 192>
 // CHECK:         key_tile = array<i64: 128>, query_tile = array<i64: 128>
 // CHECK:         key_tile = array<i64: 96>, query_tile = array<i64: 128>
 // CHECK:         key_tile = array<i64: 80>, query_tile = array<i64: 128>

@@ -57,7 +57,7 @@ tile.kernel @one attributes {inputs = 3, outputs = 1} plan {
 // -----
 
 // CHECK-LABEL: tile.kernel @three
-// CHECK:         consumer_registers = 152 : i64, consumers = 3 : i64, producer_registers = 56 : i64
+// CHECK:         consumer_registers = 160 : i64, consumers = 3 : i64, producer_registers = 32 : i64
 // ASKED-LABEL: tile.kernel @three
 // ASKED:         consumer_registers = 144 : i64, consumers = 3 : i64, producer_registers = 80 : i64
 tile.kernel @three attributes {inputs = 3, outputs = 1} plan {
