@@ -11,8 +11,11 @@ using llvm::ArrayRef;
 
 /// Key tiles have a multiple of 16 keys. Shorter ones leave the tensor cores idle between tiles.
 static constexpr int64_t leastKeys = 64, mostKeys = 176;
-/// On sequences longer tiles were no faster; on grids they may save tiles.
+/// On sequences longer tiles were no faster, but for full sets of 72 to 128 channels with turns at
+/// the tensor cores; on grids they may save tiles.
 static constexpr int64_t provenKeys = 128;
+/// What a full tile of such sets takes beyond its products, from the 2 % that 176 keys gain.
+static constexpr double fullGap = 270;
 /// Up to this many channels the exponentials take as long as the products and a third consumer
 /// helps; beyond, its smaller share of registers costs more.
 static constexpr int64_t mostChannelsOfThree = 64;
@@ -83,11 +86,16 @@ static void forEachBox(int64_t tokens, size_t rank, int64_t innermost,
   choose(choose, 0, tokens);
 }
 
+static bool gainsFromLongTiles(const HopperProblem &problem, const HopperShape &shape) {
+  int64_t channels = std::max(shape.headDim, shape.valueDim);
+  return problem.isFull && shape.consumers() == 2 && channels > 64 && channels <= 128;
+}
+
 /// Whether a shape that nobody asked for has only been seen to lose.
 static bool isUnproven(const HopperProblem &problem, const HopperShape &shape, bool isGrid) {
   bool isTall =
       shape.consumers() == 3 && std::max(shape.headDim, shape.valueDim) > mostChannelsOfThree;
-  bool isWide = !isGrid && shape.keys > provenKeys;
+  bool isWide = !isGrid && shape.keys > provenKeys && !gainsFromLongTiles(problem, shape);
   return (isTall && problem.query.empty()) || (isWide && problem.key.empty());
 }
 
@@ -187,8 +195,11 @@ std::vector<HopperCandidate> lacuna::compareForSequence(const HopperProblem &pro
     for (const Extents &key : keyBoxes(problem, 1)) {
       HopperCandidate &one = candidates.emplace_back(describe(problem, query, key));
       const HopperShape &shape = one.shape;
-      one.cost =
-          estimateTile(shape, ScoreMask::None).total / static_cast<double>(shape.rows * shape.keys);
+      TileClocks clocks = estimateTile(shape, ScoreMask::None);
+      double total = clocks.total;
+      if (gainsFromLongTiles(problem, shape))
+        total = std::max(clocks.softmax, clocks.products + fullGap);
+      one.cost = total / static_cast<double>(shape.rows * shape.keys);
     }
   rank(candidates);
   return candidates;

@@ -55,6 +55,8 @@ struct HopperProblem {
   int64_t elementRegisters = 0;
   /// Registers of the producer; 0 stands for those of most walks.
   int64_t producerRegisters = 0;
+  /// Whether the set is everything, so that no tile but the last is partial.
+  bool isFull = false;
 };
 
 /// Shapes for a sequence of any length, most of whose tiles are full. The chosen one comes first,

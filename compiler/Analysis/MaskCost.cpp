@@ -15,7 +15,7 @@ using namespace mlir;
 static constexpr int64_t ofAtom = 2, ofManyAxes = 12, ofAlternatives = 24, ofDivision = 26,
                          ofOpaque = 84;
 /// Terms that read memory, such as the start of a document, and each that divides.
-static constexpr int64_t ofMemory = 46, ofUnit = 8;
+static constexpr int64_t ofMemory = 8, ofUnit = 8;
 
 namespace {
 /// What occurs in a formula.

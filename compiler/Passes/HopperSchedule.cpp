@@ -108,7 +108,10 @@ struct HopperSchedule final : lacuna::impl::HopperSchedulePassBase<HopperSchedul
 
   void runOnOperation() override {
     getOperation()->walk([&](hopper::AttendOp op) {
-      op.setPingPong(pingPong);
+      // The softmax of so many keys is longer than the other group's products, unless they take turns.
+      constexpr int64_t mostKeysWithoutTurns = 160;
+      bool isLong = static_cast<int64_t>(op.getKeys()) > mostKeysWithoutTurns;
+      op.setPingPong(pingPong || (isLong && op.getRows() / 64 == 2));
       std::optional<double> first = countVisits(op, /*last=*/false),
                             last = countVisits(op, /*last=*/true);
       op.setAscending(first && last && *first > *last);

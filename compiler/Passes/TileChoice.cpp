@@ -127,6 +127,7 @@ FailureOr<HopperProblem> lacuna::getHopperProblem(attn::AttendOp op) {
   problem.mask = cost.mask;
   problem.elementRegisters += cost.registers;
   problem.producerRegisters = cost.producer;
+  problem.isFull = formula->isAlways();
   // Functions such as tanh take registers of their own, which matters where few are left.
   constexpr int64_t manyRegisters = 40, ofFunction = 16;
   bool hasFunction =
