@@ -13,8 +13,6 @@ static constexpr int64_t mostOfProducer = 128, mostOfConsumers[] = {240, 224, 16
 /// What a walk over one range of key tiles needs, and most others; and how many values they keep.
 static constexpr int64_t simpleProducer = 32, usualProducer = 56;
 static constexpr int64_t simpleValues = 6, usualValues = 20;
-/// Registers of the file for each thread of one warpgroup.
-static constexpr int64_t registersPerWarpgroup = 65536 / 128;
 
 int64_t lacuna::estimateProducer(int64_t values) {
   if (values <= simpleValues)
@@ -27,10 +25,11 @@ int64_t lacuna::estimateProducer(int64_t values) {
 HopperRegisters lacuna::hopperRegistersFor(int64_t consumers, int64_t producer, int64_t asked) {
   consumers = std::max<int64_t>(consumers, 1);
   int64_t reserved = producer ? producer : usualProducer;
-  int64_t share = (registersPerWarpgroup - reserved) / consumers / 8 * 8;
+  int64_t all = registersAtLaunch(consumers);
+  int64_t share = (all - reserved) / consumers / 8 * 8;
   int64_t most = mostOfConsumers[std::min<int64_t>(consumers, 3) - 1];
   int64_t consumer = asked ? asked : std::min(share, most);
-  int64_t left = (registersPerWarpgroup - consumers * consumer) / 8 * 8;
+  int64_t left = (all - consumers * consumer) / 8 * 8;
   return {std::clamp<int64_t>(left, 24, mostOfProducer), consumer};
 }
 

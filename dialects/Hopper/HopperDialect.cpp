@@ -140,12 +140,16 @@ static LogicalResult verifyRoles(AttendOp op) {
   // hopper-attend-13
   if (op.getPingPong() && consumers == 1)
     return op.emitOpError("expected at least two consumer warpgroups to take turns, got 1");
+  if (!producer || !consumer)
+    return success();
   // hopper-attend-14
-  if (producer && consumer && (*producer + consumers * *consumer) * 128 > 65536)
-    return op.emitOpError("expected at most 65536 registers, got ")
-           << (*producer + consumers * *consumer) * 128 << ": " << *producer
-           << " per thread of the producer and " << *consumer << " of " << consumers
-           << " consumers";
+  int64_t available = lacuna::registersAtLaunch(consumers);
+  int64_t ofProducer = *producer, ofConsumer = *consumer, all = ofProducer + consumers * ofConsumer;
+  if (all > available)
+    return op.emitOpError("expected at most ")
+           << available << " registers for the threads of all warpgroups, as many as a launch of "
+           << consumers + 1 << " gives them, got " << all << ": " << ofProducer
+           << " of the producer and " << ofConsumer << " of " << consumers << " consumers";
   return success();
 }
 

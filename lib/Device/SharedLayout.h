@@ -25,4 +25,15 @@ constexpr int64_t sharedMemoryBytes(const PipelineShape &shape) {
          4 * shape.querySlots;
 }
 
+/// Registers that a block of `consumers` warpgroups and a producer has, divided by the 128 threads
+/// of one warpgroup. At its launch every thread has the same number, a multiple of 8; `setmaxnreg`
+/// only moves them between warpgroups, and a warpgroup that asks for more than there are waits
+/// forever.
+constexpr int64_t registersAtLaunch(int64_t consumers) {
+  // The assembler gives no thread more than it may have later.
+  constexpr int64_t mostPerThread = 240;
+  int64_t groups = consumers + 1, each = 65536 / 128 / groups / 8 * 8;
+  return groups * (each < mostPerThread ? each : mostPerThread);
+}
+
 } // namespace lacuna

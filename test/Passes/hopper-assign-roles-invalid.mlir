@@ -38,7 +38,7 @@ tile.kernel @registers attributes {inputs = 3, outputs = 1} plan {
   %rows = arith.constant 192 : index
   %n = arith.constant 4096 : index
   %t = arith.muli %tile, %rows : index
-  // expected-error @+1 {{'hopper.attend' op expected at most 65536 registers, got 98304: 24 per thread of the producer and 248 of 3 consumers}}
+  // expected-error @+1 {{'hopper.attend' op expected at most 512 registers for the threads of all warpgroups, as many as a launch of 4 gives them, got 768: 24 of the producer and 248 of 3 consumers}}
   hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [192] keys 128 into %o scale 0.125 walk {
     hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {

@@ -443,13 +443,13 @@ tile.kernel @attend_14_file attributes {inputs = 3, outputs = 1} plan {
   %rows = arith.constant 128 : index
   %n = arith.constant 4096 : index
   %t = arith.muli %tile, %rows : index
-  // expected-error @+1 {{'hopper.attend' op expected at most 65536 registers, got 68608: 24 per thread of the producer and 256 of 2 consumers}}
+  // expected-error @+1 {{'hopper.attend' op expected at most 504 registers for the threads of all warpgroups, as many as a launch of 3 gives them, got 512: 64 of the producer and 224 of 2 consumers}}
   hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
     hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index):
     hopper.yield %s
-  } {consumer_registers = 256 : i64, consumers = 2 : i64, producer_registers = 24 : i64, value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  } {consumer_registers = 224 : i64, consumers = 2 : i64, producer_registers = 64 : i64, value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
   tile.end
 }
 

@@ -238,7 +238,7 @@ TEST(HopperRegisters, TheFileIsNeverOverdrawn) {
   for (int64_t consumers = 1; consumers <= 3; ++consumers)
     for (int64_t values = 0; values < 80; ++values) {
       HopperRegisters registers = hopperRegistersFor(consumers, estimateProducer(values));
-      EXPECT_LE((registers.producer + consumers * registers.consumer) * 128, 65536);
+      EXPECT_LE(registers.producer + consumers * registers.consumer, registersAtLaunch(consumers));
       EXPECT_GE(registers.producer, estimateProducer(values));
       EXPECT_EQ(registers.producer % 8, 0);
       EXPECT_EQ(registers.consumer % 8, 0);
