@@ -35,6 +35,30 @@ static LogicalResult cloneConstant(OpBuilder &builder, arith::ConstantOp op, IRM
   return success();
 }
 
+/// An element, or 0 where the place lies outside: a user's region may ask for any.
+static Value loadInside(OpBuilder &builder, Location loc, Value buffer, ValueRange at) {
+  Value inside;
+  for (auto [axis, index] : llvm::enumerate(at)) {
+    Value extent = memref::DimOp::create(builder, loc, buffer, axis);
+    // Negative places are large unsigned ones.
+    Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, index, extent);
+    inside = inside ? arith::AndIOp::create(builder, loc, inside, below).getResult() : below;
+  }
+  if (!inside)
+    return memref::LoadOp::create(builder, loc, buffer, at);
+  Type type = cast<MemRefType>(buffer.getType()).getElementType();
+  auto branch = scf::IfOp::create(builder, loc, type, inside, /*addThenBlock=*/true,
+                                  /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value element = memref::LoadOp::create(builder, loc, buffer, at);
+  scf::YieldOp::create(builder, loc, element);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  scf::YieldOp::create(builder, loc, zero);
+  return branch.getResult(0);
+}
+
 LogicalResult lacuna::cloneScalarOp(OpBuilder &builder, Operation &op, IRMapping &mapping) {
   Location loc = op.getLoc();
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
@@ -48,9 +72,8 @@ LogicalResult lacuna::cloneScalarOp(OpBuilder &builder, Operation &op, IRMapping
     SmallVector<Value> at;
     for (Value index : extract.getIndices())
       at.push_back(mapping.lookup(index));
-    mapping.map(
-        extract.getResult(),
-        memref::LoadOp::create(builder, loc, mapping.lookup(extract.getTensor()), at).getResult());
+    mapping.map(extract.getResult(),
+                loadInside(builder, loc, mapping.lookup(extract.getTensor()), at));
     return success();
   }
   if (auto constant = dyn_cast<arith::ConstantOp>(op);

@@ -108,7 +108,8 @@ struct HopperSchedule final : lacuna::impl::HopperSchedulePassBase<HopperSchedul
 
   void runOnOperation() override {
     getOperation()->walk([&](hopper::AttendOp op) {
-      // The softmax of so many keys is longer than the other group's products, unless they take turns.
+      // The softmax of so many keys is longer than the other group's products, unless they take
+      // turns.
       constexpr int64_t mostKeysWithoutTurns = 160;
       bool isLong = static_cast<int64_t>(op.getKeys()) > mostKeysWithoutTurns;
       op.setPingPong(pingPong || (isLong && op.getRows() / 64 == 2));
