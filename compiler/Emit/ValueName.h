@@ -1,6 +1,7 @@
 //===- ValueName.h - names that a spec gives to values --------------------===//
 #pragma once
 
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Location.h"
 #include "mlir/IR/Value.h"
 
