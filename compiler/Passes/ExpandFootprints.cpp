@@ -49,8 +49,7 @@ public:
       : loop(loop), formula(formula), space(space), footprint(footprint), unaligned(unaligned),
         builder(loop), loc(loop.getLoc()) {}
 
-  /// Returns the number of loop nests.
-  unsigned run();
+  void run();
 
 private:
   Value number(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
@@ -85,7 +84,7 @@ private:
            canBeFull(footprint.full.front(), loop.getKeyBox(),
                      loop.getQueryBox().size() + loop.getKeyBox().size(), footprint.symbols.size());
   }
-  unsigned runUnaligned();
+  void runUnaligned();
 
   tile::ForEachOp loop;
   const Formula &formula;
@@ -370,7 +369,7 @@ Value LoopWriter::emitFullTest(const TileBox &full) {
 }
 
 /// The loop from the corner of the footprint. Which tiles are full is tested tile by tile.
-unsigned LoopWriter::runUnaligned() {
+void LoopWriter::runUnaligned() {
   SmallVector<Value> carried = llvm::to_vector(loop.getInit());
   bool wantsFull = loop.getTileClass() == TileClass::Full;
   bool isNever = wantsFull && !hasFull();
@@ -378,15 +377,16 @@ unsigned LoopWriter::runUnaligned() {
     carried = emitAxis(footprint.live, 0, carried);
   loop.getResults().replaceAllUsesWith(carried);
   loop.erase();
-  return isNever ? 0 : 1;
 }
 
-unsigned LoopWriter::run() {
+void LoopWriter::run() {
   for (unsigned axis = 0; axis < loop.getQueryBox().size(); ++axis)
     dims.push_back(firstTile(axis));
   emitSymbols();
-  if (unaligned)
-    return runUnaligned();
+  if (unaligned) {
+    runUnaligned();
+    return;
+  }
   bool wantsFull = loop.getTileClass() == TileClass::Full;
   bool wantsPartial = loop.getTileClass() == TileClass::Partial;
   // Classes speak about all tiles of the hull.
@@ -397,7 +397,6 @@ unsigned LoopWriter::run() {
   SmallVector<Value> carried = emitBoxes(boxes);
   loop.getResults().replaceAllUsesWith(carried);
   loop.erase();
-  return boxes.size();
 }
 
 /// Erases sets and domains that nothing uses any more.
@@ -440,7 +439,7 @@ struct ExpandFootprints final : lacuna::impl::ExpandFootprintsPassBase<ExpandFoo
       if (failed(found))
         return signalPassFailure();
       const KnownFootprint &set = **found;
-      boxes += LoopWriter(loop, set.formula, set.space, set.footprint, set.unaligned).run();
+      LoopWriter(loop, set.formula, set.space, set.footprint, set.unaligned).run();
     }
     eraseUnusedSets(getOperation());
   }

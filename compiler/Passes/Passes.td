@@ -186,9 +186,6 @@ def ExpandFootprintsPass : Pass<"lacuna-expand-footprints"> {
     Option<"unaligned", "unaligned", "bool", "false",
            "key tiles of sets on several axes may start at any key">
   ];
-  let statistics = [
-    Statistic<"boxes", "boxes", "loop nests that were written">
-  ];
 }
 
 def AttnToCountsPass : Pass<"lacuna-attn-to-counts", "::mlir::ModuleOp"> {
