@@ -90,21 +90,16 @@ void ClassifyPrinter::writeStore(CodeWriter &out, ScalarPrinter &scalars, memref
   unsigned argument = inputOf(op.getMemRef());
   std::string offset;
   for (auto [axis, index] : llvm::enumerate(op.getIndices()))
-    offset += formatv(
-        "{0}{1} * {2}", axis ? " + " : "", scalars.use(index),
-        hostField(formatv("stride{0}_{1}", argument, axis).str(), host.stride(argument, axis)));
+    offset +=
+        formatv("{0}{1} * {2}", axis ? " + " : "", scalars.use(index), strideOf(argument, axis));
   out.line("if (threadIdx.x == 0)");
-  out.line(
-      formatv("  static_cast<signed char *>({0})[{1}] = static_cast<signed char>({2});",
-              field(formatv("output{0}", argument).str(), {ArgumentField::Kind::Pointer, argument}),
-              offset, scalars.use(op.getValue())));
+  out.line(formatv("  static_cast<signed char *>({0})[{1}] = static_cast<signed char>({2});",
+                   pointerOf(argument), offset, scalars.use(op.getValue())));
 }
 
 FailureOr<KernelCode> ClassifyPrinter::print() {
   if (failed(buildPlan()))
     return failure();
-  code.manifest.threads = threads;
-  code.manifest.blocksPerMultiprocessor = 0;
   CodeWriter body(/*depth=*/1);
   ScalarPrinter scalars(body, sources());
   SmallVector<int64_t> box;
@@ -122,15 +117,7 @@ FailureOr<KernelCode> ClassifyPrinter::print() {
   for (Operation &op : kernel.getBody().front().without_terminator())
     if (failed(scalars.print(op)))
       return failure();
-
-  CodeWriter out;
-  writeLibrary(out, {devicePrimitives(), deviceScalars()});
-  writeArguments(out);
-  out.line(formatv("extern \"C\" __global__ void __launch_bounds__({0})", threads));
-  out.open(kernel.getSymName() + "(const __grid_constant__ Arguments args) {");
-  out.append(body.str());
-  out.close();
-  return finish(out.str());
+  return finishPlain(threads, body.str(), {devicePrimitives(), deviceScalars()});
 }
 
 FailureOr<KernelCode> lacuna::printClassify(tile::KernelOp kernel) {

@@ -28,11 +28,8 @@ std::string lacuna::boxCoordinate(StringRef origin, StringRef high, StringRef lo
 /// An element function taken apart by what its ops depend on.
 struct AttendPrinter::ElementParts {
   ElementParts(Block &block, size_t queryAxes);
-  /// Whether an op depends on neither the key's coordinates nor the score.
-  bool isRowOp(Operation *op) const { return rowOps.contains(op); }
-
   Block &block;
-  llvm::SmallPtrSet<Operation *, 16> rowOps;
+  hopper::RowValues ofRow;
   /// Row ops that read memory or loop: once an item, into an array over the thread's rows. With
   /// them, what they are computed from.
   llvm::SetVector<Operation *> lookups, lookupChain;
@@ -52,30 +49,18 @@ static bool looksUp(Operation *op) {
       .wasInterrupted();
 }
 
-AttendPrinter::ElementParts::ElementParts(Block &block, size_t queryAxes) : block(block) {
-  auto isRowValue = [&](Value value) {
-    if (auto argument = dyn_cast<BlockArgument>(value))
-      return argument.getOwner() != &block ||
-             (argument.getArgNumber() >= 1 && argument.getArgNumber() <= queryAxes);
-    Operation *op = value.getDefiningOp();
-    return op->getBlock() != &block || rowOps.contains(op);
-  };
-  for (Operation &op : block.without_terminator()) {
-    bool perRow = true;
-    op.walk([&](Operation *inner) { perRow &= llvm::all_of(inner->getOperands(), isRowValue); });
-    if (!perRow)
-      continue;
-    rowOps.insert(&op);
-    if (looksUp(&op))
+AttendPrinter::ElementParts::ElementParts(Block &block, size_t queryAxes)
+    : block(block), ofRow(block, queryAxes) {
+  for (Operation &op : block.without_terminator())
+    if (ofRow.contains(&op) && looksUp(&op))
       lookups.insert(&op);
-  }
   for (Operation *op : lookups)
     addWithOperands(op, lookupChain, /*stopAtLookups=*/false);
   for (Operation &op : block)
-    if (!isRowOp(&op))
+    if (!ofRow.contains(&op))
       op.walk([&](Operation *inner) {
         for (Value operand : inner->getOperands())
-          if (Operation *used = operand.getDefiningOp(); used && isRowOp(used))
+          if (Operation *used = operand.getDefiningOp(); used && ofRow.contains(used))
             addWithOperands(used, perTile, /*stopAtLookups=*/true);
       });
 }
@@ -88,7 +73,7 @@ void AttendPrinter::ElementParts::addWithOperands(Operation *op,
     return;
   op->walk([&](Operation *inner) {
     for (Value operand : inner->getOperands())
-      if (Operation *used = operand.getDefiningOp(); used && used != op && isRowOp(used))
+      if (Operation *used = operand.getDefiningOp(); used && used != op && ofRow.contains(used))
         addWithOperands(used, chain, stopAtLookups);
   });
   chain.insert(op);
@@ -185,7 +170,7 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
                    -ScalarPrinter::limit - 256, ScalarPrinter::limit + 256);
     }
     for (Operation &op : block.without_terminator())
-      if (!parts.isRowOp(&op) && failed(scalars.print(op)))
+      if (!parts.ofRow.contains(&op) && failed(scalars.print(op)))
         return failure();
     out.line("score = " + scalars.use(yield.getScore()) + ";");
     out.close();
@@ -196,6 +181,13 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
   return success();
 }
 
+bool AttendPrinter::changesScores(unsigned kind) {
+  Block &block = attend.getElements()[kind].front();
+  auto yield = cast<hopper::YieldOp>(block.getTerminator());
+  bool isIdentity = yield.getScore() == block.getArgument(0) && yield.getLower().empty();
+  return !isIdentity && !attend.getKeyBox(kind).empty();
+}
+
 LogicalResult AttendPrinter::writeElements(CodeWriter &out, ScalarPrinter &scalars) {
   struct Kind {
     size_t number;
@@ -203,12 +195,8 @@ LogicalResult AttendPrinter::writeElements(CodeWriter &out, ScalarPrinter &scala
   };
   std::vector<Kind> kinds;
   for (auto [number, region] : llvm::enumerate(attend.getElements())) {
-    Block &block = region.front();
-    auto yield = cast<hopper::YieldOp>(block.getTerminator());
-    bool isIdentity = yield.getScore() == block.getArgument(0) && yield.getLower().empty();
-    // The identity needs no code, and neither does what no tile of the walk uses.
-    if (!isIdentity && !attend.getKeyBox(number).empty())
-      kinds.push_back({number, ElementParts(block, attend.getQueryBox().size())});
+    if (changesScores(number))
+      kinds.push_back({number, ElementParts(region.front(), attend.getQueryBox().size())});
   }
   for (const Kind &kind : kinds)
     if (failed(writeLookups(out, scalars, kind.parts)))

@@ -91,17 +91,23 @@ void KernelPrinter::addExtentLimits() {
 // Text
 //===----------------------------------------------------------------------===//
 
+std::string KernelPrinter::pointerOf(unsigned argument) {
+  StringRef kind = argument < code.manifest.inputs ? "input" : "output";
+  return field((kind + Twine(argument)).str(), {ArgumentField::Kind::Pointer, argument});
+}
+
+std::string KernelPrinter::strideOf(unsigned argument, unsigned axis) {
+  return hostField(formatv("stride{0}_{1}", argument, axis).str(), host.stride(argument, axis));
+}
+
 std::string KernelPrinter::readElement(unsigned input, ArrayRef<std::string> indices) {
   auto type = cast<RankedTensorType>(kernel.getBody().getArgument(input).getType());
-  std::string pointer =
-      field(formatv("input{0}", input).str(), {ArgumentField::Kind::Pointer, input});
+  std::string pointer = pointerOf(input);
   SmallVector<std::string> terms;
   for (auto [axis, index] : llvm::enumerate(indices)) {
     std::string extent =
         hostField(formatv("extent{0}_{1}", input, axis).str(), host.extent(input, axis));
-    std::string stride =
-        hostField(formatv("stride{0}_{1}", input, axis).str(), host.stride(input, axis));
-    terms.push_back("inside(" + index + ", " + extent + ") * " + stride);
+    terms.push_back("inside(" + index + ", " + extent + ") * " + strideOf(input, axis));
   }
   std::string offset = terms.empty() ? "0" : llvm::join(terms, " + ");
   std::optional<ElementType> element = elementTypeOf(type.getElementType());
@@ -192,6 +198,20 @@ void KernelPrinter::writeGridPoint(CodeWriter &out, ScalarPrinter &scalars,
     }
     scalars.bind(grid[axis], name, 0, axis < 2 ? INT32_MAX : ScalarPrinter::limit / tile[axis - 2]);
   }
+}
+
+FailureOr<KernelCode> KernelPrinter::finishPlain(unsigned threads, StringRef body,
+                                                 ArrayRef<std::string_view> parts) {
+  code.manifest.threads = threads;
+  code.manifest.blocksPerMultiprocessor = 0;
+  CodeWriter out;
+  writeLibrary(out, parts);
+  writeArguments(out);
+  out.line(formatv("extern \"C\" __global__ void __launch_bounds__({0})", threads));
+  out.open(kernel.getSymName() + "(const __grid_constant__ Arguments args) {");
+  out.append(body);
+  out.close();
+  return finish(out.str());
 }
 
 FailureOr<KernelCode> KernelPrinter::finish(std::string source) {

@@ -43,12 +43,18 @@ protected:
   std::string hostField(mlir::StringRef name, unsigned value) {
     return field(name, {ArgumentField::Kind::Integer, value});
   }
+  /// The address of an input or output, and its distance between neighbours along an axis.
+  std::string pointerOf(unsigned argument);
+  std::string strideOf(unsigned argument, unsigned axis);
   /// The kernel's name and parts of the device library.
   void writeLibrary(CodeWriter &out, mlir::ArrayRef<std::string_view> parts);
   void writeArguments(CodeWriter &out);
   /// Where there is one block per point of the grid: names and binds the point's coordinates. Tiles
   /// have `tile` tokens along each axis.
   void writeGridPoint(CodeWriter &out, ScalarPrinter &scalars, mlir::ArrayRef<int64_t> tile);
+  /// The kernel without tensor maps, of one block per point of the grid, whose body is `body`.
+  mlir::FailureOr<KernelCode> finishPlain(unsigned threads, mlir::StringRef body,
+                                          mlir::ArrayRef<std::string_view> parts);
   /// The kernel whose text is `source`.
   mlir::FailureOr<KernelCode> finish(std::string source);
   ScalarSources sources();
@@ -116,8 +122,14 @@ private:
                                 mlir::ArrayRef<int64_t> keyBox);
   mlir::LogicalResult writeElements(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writeFinish(CodeWriter &out, ScalarPrinter &scalars);
+  /// Whether tiles of a kind change scores: not the identity's, nor those that the walk never
+  /// names.
+  bool changesScores(unsigned kind);
   /// Whether some tile may hold pairs that are not live.
   bool isMasked();
+  /// The address of a row of channels in memory.
+  std::string rowPointer(ScalarPrinter &scalars, mlir::Value tensor, mlir::Value batch,
+                         mlir::Value head, mlir::Value base, mlir::StringRef token);
   mlir::LogicalResult writeRecompute(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writePair(CodeWriter &out, ScalarPrinter &scalars, KeySegment &segment,
                                 unsigned kind);

@@ -8,14 +8,18 @@ using namespace lacuna;
 using llvm::formatv;
 
 bool AttendPrinter::isMasked() {
-  for (auto [kind, region] : llvm::enumerate(attend.getElements())) {
-    Block &block = region.front();
-    auto yield = cast<hopper::YieldOp>(block.getTerminator());
-    bool isIdentity = yield.getScore() == block.getArgument(0) && yield.getLower().empty();
-    if (!isIdentity && !attend.getKeyBox(kind).empty())
-      return true;
-  }
-  return false;
+  return llvm::any_of(llvm::seq<unsigned>(0, attend.getElements().size()),
+                      [&](unsigned kind) { return changesScores(kind); });
+}
+
+std::string AttendPrinter::rowPointer(ScalarPrinter &scalars, Value tensor, Value batch, Value head,
+                                      Value base, StringRef token) {
+  unsigned input = inputOf(tensor);
+  return formatv("static_cast<const unsigned short *>({0}) + {1} * {2} + {3} * {4} + ({5} + {6}) * "
+                 "{7}",
+                 pointerOf(input), scalars.use(batch), strideOf(input, 0), scalars.use(head),
+                 strideOf(input, 1), scalars.use(base), token, strideOf(input, 2))
+      .str();
 }
 
 /// Prints `live`, `score` and `values` of the pair of the row and key number `key` of a tile.
@@ -37,16 +41,7 @@ LogicalResult AttendPrinter::writePair(CodeWriter &out, ScalarPrinter &scalars, 
   }
   out.open("if (" + inside + ") {");
   auto row = [&](Value tensor) {
-    unsigned input = inputOf(tensor);
-    auto stride = [&](unsigned axis) {
-      return hostField(formatv("stride{0}_{1}", input, axis).str(), host.stride(input, axis));
-    };
-    return formatv("static_cast<const unsigned short *>({0}) + {1} * {2} + {3} * {4} + ({5} + {6}) "
-                   "* {7}",
-                   field(formatv("input{0}", input).str(), {ArgumentField::Kind::Pointer, input}),
-                   scalars.use(tile.getBatch()), stride(0), scalars.use(tile.getHead()), stride(1),
-                   scalars.use(tile.getBase()), token, stride(2))
-        .str();
+    return rowPointer(scalars, tensor, tile.getBatch(), tile.getHead(), tile.getBase(), token);
   };
   out.line("score = dotRows<Config::Element, Config::headDim>(query, " + row(tile.getKey()) + ");");
   if (attend.getNatural())
@@ -88,15 +83,10 @@ LogicalResult AttendPrinter::writeRecompute(CodeWriter &out, ScalarPrinter &scal
   }
   out.line("if (" + inside + ")");
   out.line("  return;");
-  unsigned input = inputOf(attend.getQuery());
-  auto stride = [&](unsigned axis) {
-    return hostField(formatv("stride{0}_{1}", input, axis).str(), host.stride(input, axis));
-  };
-  out.line(formatv("const unsigned short *query = static_cast<const unsigned short *>({0}) + {1} * "
-                   "{2} + {3} * {4} + ({5} + {6}) * {7};",
-                   field(formatv("input{0}", input).str(), {ArgumentField::Kind::Pointer, input}),
-                   scalars.use(attend.getBatch()), stride(0), scalars.use(attend.getHead()),
-                   stride(1), scalars.use(attend.getBase()), token, stride(2)));
+  out.line("const unsigned short *query = " +
+           rowPointer(scalars, attend.getQuery(), attend.getBatch(), attend.getHead(),
+                      attend.getBase(), token) +
+           ";");
   out.open("walk(args, item, [&](int kind, int a0, int a1, int a2) {");
   out.line("#pragma unroll 1");
   out.open("for (int key = consumer.lane(); key < (Config::keys + 31) / 32 * 32; key += 32) {");

@@ -32,8 +32,6 @@ private:
   void writeRow(CodeWriter &out, ScalarPrinter &scalars);
   /// Offset of the row in a tensor of this number.
   std::string rowOffset(unsigned argument);
-  std::string strideOf(unsigned argument, unsigned axis);
-  std::string pointerOf(unsigned argument);
 
   /// Prints what `tile` needs and returns the name of its value: of a number for a tile of row
   /// values, of a lane's channels for a matrix.
@@ -84,15 +82,6 @@ LogicalResult RowPrinter::collect() {
     if (failed(check(load)))
       return failure();
   return success();
-}
-
-std::string RowPrinter::strideOf(unsigned argument, unsigned axis) {
-  return hostField(formatv("stride{0}_{1}", argument, axis).str(), host.stride(argument, axis));
-}
-
-std::string RowPrinter::pointerOf(unsigned argument) {
-  StringRef kind = argument < code.manifest.inputs ? "input" : "output";
-  return field((kind + Twine(argument)).str(), {ArgumentField::Kind::Pointer, argument});
 }
 
 std::string RowPrinter::rowOffset(unsigned argument) {
@@ -235,19 +224,10 @@ LogicalResult RowPrinter::writeBody(CodeWriter &out) {
 FailureOr<KernelCode> RowPrinter::print() {
   if (failed(collect()) || failed(buildPlan()))
     return failure();
-  code.manifest.threads = 32 * warps;
-  code.manifest.blocksPerMultiprocessor = 0;
   CodeWriter body(/*depth=*/1);
   if (failed(writeBody(body)))
     return failure();
-  CodeWriter out;
-  writeLibrary(out, {devicePrimitives(), deviceScalars(), deviceRows()});
-  writeArguments(out);
-  out.line(formatv("extern \"C\" __global__ void __launch_bounds__({0})", code.manifest.threads));
-  out.open(kernel.getSymName() + "(const __grid_constant__ Arguments args) {");
-  out.append(body.str());
-  out.close();
-  return finish(out.str());
+  return finishPlain(32 * warps, body.str(), {devicePrimitives(), deviceScalars(), deviceRows()});
 }
 
 FailureOr<KernelCode> lacuna::printRows(tile::KernelOp kernel) {

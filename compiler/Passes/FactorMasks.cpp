@@ -28,13 +28,13 @@ struct LinearInKey {
 class MaskFactoring {
 public:
   MaskFactoring(Block &block, size_t queryAxes, size_t keyAxes)
-      : block(block), queryAxes(queryAxes), builder(block.getTerminator()), lower(keyAxes),
-        upper(keyAxes) {}
+      : block(block), queryAxes(queryAxes), builder(block.getTerminator()), ofRow(block, queryAxes),
+        lower(keyAxes), upper(keyAxes) {}
   /// False when there was nothing to do.
   bool run();
 
 private:
-  bool isKeyDependent(Value value);
+  bool isKeyDependent(Value value) const { return !ofRow.contains(value); }
   std::optional<LinearInKey> readLinear(Value value);
   Value atKeyZero(Value value);
   bool takeBound(Value conjunct);
@@ -43,28 +43,12 @@ private:
   Block &block;
   size_t queryAxes;
   OpBuilder builder;
-  DenseMap<Value, bool> keyDependent;
+  /// Of the function as it was given.
+  hopper::RowValues ofRow;
   /// Per key axis, null where there is no bound yet.
   SmallVector<Value> lower, upper;
 };
 } // namespace
-
-bool MaskFactoring::isKeyDependent(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getOwner() == &block &&
-           (argument.getArgNumber() == 0 || argument.getArgNumber() > queryAxes);
-  if (value.getParentBlock() != &block)
-    return false;
-  if (auto it = keyDependent.find(value); it != keyDependent.end())
-    return it->second;
-  bool depends = false;
-  value.getDefiningOp()->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (operand.getParentBlock() == &block)
-        depends |= isKeyDependent(operand);
-  });
-  return keyDependent[value] = depends;
-}
 
 /// Sums and differences in which one key coordinate occurs once.
 std::optional<LinearInKey> MaskFactoring::readLinear(Value value) {

@@ -76,21 +76,23 @@ static LogicalResult verifyTile(AttendOp attend, TileOp tile) {
   return success();
 }
 
-/// Whether `value` is computed in `block` from its arguments other than those of the query.
-static bool dependsOnKey(Value value, Block &block, size_t queryAxes) {
+RowValues::RowValues(Block &block, size_t queryAxes) : block(block), queryAxes(queryAxes) {
+  for (Operation &op : block.without_terminator()) {
+    bool isRow = true;
+    op.walk([&](Operation *inner) {
+      isRow &= llvm::all_of(inner->getOperands(), [&](Value value) { return contains(value); });
+    });
+    if (isRow)
+      ops.insert(&op);
+  }
+}
+
+bool RowValues::contains(Value value) const {
   if (auto argument = dyn_cast<BlockArgument>(value))
-    return argument.getOwner() == &block &&
-           (argument.getArgNumber() == 0 || argument.getArgNumber() > queryAxes);
+    return argument.getOwner() != &block ||
+           (argument.getArgNumber() >= 1 && argument.getArgNumber() <= queryAxes);
   Operation *op = value.getDefiningOp();
-  if (op->getBlock() != &block)
-    return false;
-  bool depends = false;
-  op->walk([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (operand.getParentBlock() == &block)
-        depends |= dependsOnKey(operand, block, queryAxes);
-  });
-  return depends;
+  return op->getBlock() != &block || ops.contains(op);
 }
 
 static LogicalResult verifyBounds(YieldOp yield, size_t queryAxes) {
@@ -102,10 +104,10 @@ static LogicalResult verifyBounds(YieldOp yield, size_t queryAxes) {
     return yield.emitOpError("expected a lower and an upper bound for each of ")
            << axes << " key axes, got " << yield.getLower().size() << " and "
            << yield.getUpper().size();
-  Block &block = *yield->getBlock();
+  RowValues ofRow(*yield->getBlock(), queryAxes);
   for (Value bound : yield->getOperands().drop_front())
     // hopper-yield-2
-    if (dependsOnKey(bound, block, queryAxes))
+    if (!ofRow.contains(bound))
       return yield.emitOpError("expected bounds that depend on neither the key nor the score");
   return success();
 }
