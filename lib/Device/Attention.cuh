@@ -46,7 +46,9 @@ template <class C> struct Shared {
   __device__ u32 itemFull(int slot) const { return barrier(2 * C::querySlots + slot); }
   __device__ u32 itemEmpty(int slot) const { return barrier(3 * C::querySlots + slot); }
   __device__ u32 keyFull(int stage) const { return barrier(4 * C::querySlots + stage); }
-  __device__ u32 keyEmpty(int stage) const { return barrier(4 * C::querySlots + C::stages + stage); }
+  __device__ u32 keyEmpty(int stage) const {
+    return barrier(4 * C::querySlots + C::stages + stage);
+  }
   __device__ u32 valueFull(int stage) const {
     return barrier(4 * C::querySlots + 2 * C::stages + stage);
   }
@@ -59,6 +61,8 @@ template <class C> struct Shared {
   __device__ volatile int &item(int slot) const {
     return reinterpret_cast<volatile int *>(memory + itemOffset)[slot];
   }
+  __device__ u32 noteAddress(int stage) const { return base + noteOffset + 16 * stage; }
+  __device__ u32 itemAddress(int slot) const { return base + itemOffset + 4 * slot; }
   __device__ u32 query(int slot) const { return base + queryOffset + querySlotBytes * slot; }
   __device__ u32 key(int stage) const { return base + keyOffset + keySlotBytes * stage; }
   __device__ u32 value(int stage) const { return base + valueOffset + valueSlotBytes * stage; }
@@ -95,9 +99,9 @@ template <int Slots> struct Cursor {
   }
 };
 
-/// The producer's side: one warp, all lanes of which wait and the first of which acts. `Copy` issues
-/// the copies of one matrix: copy(target, barrier), and for keys and values copy(target, barrier,
-/// kind, a0, a1, a2).
+/// The producer's side: one warp, all lanes of which wait and the first of which acts. `Copy`
+/// issues the copies of one matrix: copy(target, barrier), and for keys and values copy(target,
+/// barrier, kind, a0, a1, a2).
 template <class C> struct Producer {
   const Shared<C> &shared;
   Cursor<C::querySlots> item;
@@ -210,9 +214,9 @@ template <class C> struct Consumer {
   /// First of this thread's two rows, within the tile.
   __device__ int row() const { return group * 64 + warp() * 16 + lane() / 4; }
 
-  /// Runs all items. `open(id)` returns the element function of an item, elements(kind, at, scores),
-  /// which applies masks and score functions; `close(id)` calls `finish`. `scale` turns a score into
-  /// a power of two.
+  /// Runs all items. `open(id)` returns the element function of an item, elements(kind, at,
+  /// scores), which applies masks and score functions; `close(id)` calls `finish`. `scale` turns a
+  /// score into a power of two.
   template <class Open, class Close> __device__ void run(float scale, Open &&open, Close &&close) {
     // Gives the first turn to the first group.
     if (C::pingPong && group == C::consumers - 1)
@@ -249,9 +253,9 @@ template <class C> struct Consumer {
       factor[r] = reciprocal(total);
       if (hasSink) {
         float top = fmaxf(power, sinkPower);
-        float whole = top == -INFINITY_F32 ? -INFINITY_F32
-                                           : top + log2Fast(exp2Fast(power - top) +
-                                                            exp2Fast(sinkPower - top));
+        float whole = top == -INFINITY_F32
+                          ? -INFINITY_F32
+                          : top + log2Fast(exp2Fast(power - top) + exp2Fast(sinkPower - top));
         factor[r] *= exp2Fast(power - whole);
         power = whole;
       }
@@ -322,7 +326,9 @@ private:
   /// The next work item, negative at the end.
   __device__ int next() {
     barrierWait(shared.itemFull(item.slot), item.lap);
-    return shared.item(item.slot);
+    int id;
+    loadFirst(id, shared.itemAddress(item.slot));
+    return shareFirst(id);
   }
   /// Runs all tiles of one item.
   template <class Elements> __device__ void attend(float scale, Elements &&elements) {
@@ -398,10 +404,17 @@ private:
     pin(output);
     releaseValues();
   }
+  /// The note beside the keys. The lane that gives the slot back reads it, so that the next note is
+  /// written after the read without a fence among lanes.
   __device__ TileNote read() const {
-    volatile TileNote &note = shared.note(keys.slot);
-    return {note.kind, {note.at[0], note.at[1], note.at[2]}};
+    TileNote note;
+    loadFirst(note.kind, note.at[0], note.at[1], note.at[2], shared.noteAddress(keys.slot));
+    return {shareFirst(note.kind),
+            {shareFirst(note.at[0]), shareFirst(note.at[1]), shareFirst(note.at[2])}};
   }
+  /// The first lane's value; the others have 0. A reduction, unlike a shuffle, tells the assembler
+  /// that all lanes get the same: what depends on it stays in uniform registers.
+  __device__ static int shareFirst(int value) { return __reduce_or_sync(~0u, unsigned(value)); }
   // Every warp releases for itself: warps of a group may drift apart by a whole tile.
   __device__ void releaseKeys() {
     if (lane() == 0)

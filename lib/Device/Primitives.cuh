@@ -44,6 +44,23 @@ __device__ __forceinline__ void namedBarrierArrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
 
+/// Loads from shared memory in the first lane; 0 in the others. A predicate in place of a branch
+/// keeps the warp in step for the assembler.
+__device__ __forceinline__ void loadFirst(int &value, u32 address) {
+  asm volatile("{\n.reg .pred first;\nsetp.eq.u32 first, %2, 0;\nmov.b32 %0, 0;\n"
+               "@first ld.shared.b32 %0, [%1];\n}"
+               : "=&r"(value)
+               : "r"(address), "r"(threadIdx.x % 32)
+               : "memory");
+}
+__device__ __forceinline__ void loadFirst(int &a, int &b, int &c, int &d, u32 address) {
+  asm volatile("{\n.reg .pred first;\nsetp.eq.u32 first, %5, 0;\nmov.b32 %0, 0;\nmov.b32 %1, 0;\n"
+               "mov.b32 %2, 0;\nmov.b32 %3, 0;\n@first ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];\n}"
+               : "=&r"(a), "=&r"(b), "=&r"(c), "=&r"(d)
+               : "r"(address), "r"(threadIdx.x % 32)
+               : "memory");
+}
+
 // Bulk tensor copies ----------------------------------------------------------
 
 /// L2 policies: stream data that is read once, keep data that other blocks read too.
@@ -51,19 +68,17 @@ static constexpr u64 evictFirst = 0x12F0000000000000ull, evictLast = 0x14F000000
 
 __device__ __forceinline__ void copyIn(u32 target, const TensorMap &map, u32 barrier, u64 policy,
                                        int c0, int c1, int c2, int c3) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-      ".L2::cache_hint [%0], [%1, {%4, %5, %6, %7}], [%2], %3;" ::"r"(target),
-      "l"(&map), "r"(barrier), "l"(policy), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
-      : "memory");
+  asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+               ".L2::cache_hint [%0], [%1, {%4, %5, %6, %7}], [%2], %3;" ::"r"(target),
+               "l"(&map), "r"(barrier), "l"(policy), "r"(c0), "r"(c1), "r"(c2), "r"(c3)
+               : "memory");
 }
 __device__ __forceinline__ void copyIn(u32 target, const TensorMap &map, u32 barrier, u64 policy,
                                        int c0, int c1, int c2, int c3, int c4) {
-  asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-      ".L2::cache_hint [%0], [%1, {%4, %5, %6, %7, %8}], [%2], %3;" ::"r"(target),
-      "l"(&map), "r"(barrier), "l"(policy), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
-      : "memory");
+  asm volatile("cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+               ".L2::cache_hint [%0], [%1, {%4, %5, %6, %7, %8}], [%2], %3;" ::"r"(target),
+               "l"(&map), "r"(barrier), "l"(policy), "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4)
+               : "memory");
 }
 __device__ __forceinline__ void copyOut(const TensorMap &map, u32 source, int c0, int c1, int c2,
                                         int c3) {

@@ -4,15 +4,14 @@
 #include "lib/Support/Settings.h"
 #include "runtime/Launch/LoadedProgram.h"
 
+#include <algorithm>
 #include <fmt/format.h>
-#include <optional>
 
 namespace lacuna {
 
 struct Gpu::State {
   std::shared_ptr<const Device> device;
-  NvrtcSearch search;
-  bool lineInfo;
+  GpuOptions options;
 };
 
 struct GpuProgram::State {
@@ -31,6 +30,20 @@ Result<GpuOptions> GpuOptions::fromEnvironment() {
   return options;
 }
 
+Status compileAhead(Program &program, const GpuOptions &options) {
+  // Ahead-of-time programs run on machines without NVRTC.
+  if (std::ranges::none_of(program.kernels,
+                           [](const KernelCode &kernel) { return kernel.cubin.empty(); }))
+    return Status::ok();
+  Result<std::shared_ptr<const Nvrtc>> nvrtc = Nvrtc::load(
+      {options.nvrtc, options.cudaHome, options.programPath, options.home, runningProgramFolder()});
+  if (!nvrtc)
+    return nvrtc.status();
+  NvrtcOptions compile;
+  compile.lineInfo = options.lineInfo;
+  return compileKernels(program, nvrtc->get(), compile).status();
+}
+
 Result<Gpu> Gpu::open(const GpuOptions &options) {
   Result<std::shared_ptr<const Driver>> driver = Driver::load(options.driverLibrary);
   if (!driver)
@@ -38,9 +51,7 @@ Result<Gpu> Gpu::open(const GpuOptions &options) {
   Result<std::shared_ptr<const Device>> device = Device::open(*driver, options.ordinal);
   if (!device)
     return device.status();
-  NvrtcSearch search{options.nvrtc, options.cudaHome, options.programPath, options.home,
-                     runningProgramFolder()};
-  return Gpu(std::make_shared<State>(State{*device, search, options.lineInfo}));
+  return Gpu(std::make_shared<State>(State{*device, options}));
 }
 
 const std::string &Gpu::name() const { return state->device->properties().name; }
@@ -55,23 +66,13 @@ int Gpu::multiprocessors() const { return state->device->properties().multiproce
 int Gpu::cacheBytes() const { return state->device->properties().cacheBytes; }
 
 Result<GpuProgram> Gpu::load(Program program) const {
-  LoadOptions options;
-  // Ahead-of-time programs run on machines without NVRTC; a program of another generation is
-  // refused before anything is looked for.
-  bool sources = false;
-  for (const KernelCode &kernel : program.kernels)
-    sources |= kernel.cubin.empty();
+  // A program of another generation is refused before anything is looked for.
   if (Status status = checkArchitecture(program.architecture, state->device->properties()); !status)
     return status;
-  if (sources) {
-    Result<std::shared_ptr<const Nvrtc>> nvrtc = Nvrtc::load(state->search);
-    if (!nvrtc)
-      return nvrtc.status();
-    options.nvrtc = *nvrtc;
-    options.compile.lineInfo = state->lineInfo;
-  }
+  if (Status status = compileAhead(program, state->options); !status)
+    return status;
   Result<std::unique_ptr<LoadedProgram>> loaded =
-      LoadedProgram::load(state->device, std::move(program), std::move(options));
+      LoadedProgram::load(state->device, std::move(program), {});
   if (!loaded)
     return loaded.status();
   return GpuProgram(std::make_shared<GpuProgram::State>(GpuProgram::State{std::move(*loaded)}));
@@ -230,9 +231,5 @@ Status GpuProgram::run(CUstream_st *stream, std::span<const Argument> arguments,
 }
 
 const Program &GpuProgram::program() const { return state->loaded->program(); }
-
-const std::string &GpuProgram::compileLog(size_t index) const {
-  return state->loaded->compiled()[index].log;
-}
 
 } // namespace lacuna

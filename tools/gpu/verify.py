@@ -150,7 +150,7 @@ class Verifier:
             return Outcome(refused=self.refusal(done))
         if missing:
             problems.append(f"{len(missing)} lines have no result, the first {missing[0]}: {process.explanation(done)}")
-        if self.options.tool and "ERROR SUMMARY: 0 errors" not in done.out + done.err:
+        if self.options.tool and not re.search(r"ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards", done.out + done.err):
             said = [line for line in (done.out + done.err).splitlines() if line.startswith("=========")]
             problems.append(f"{self.options.tool}: " + " ".join(" ".join(said[:12]).replace("=========", "").split())[:500])
         elif done.code and not problems:

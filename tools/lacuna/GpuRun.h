@@ -13,8 +13,8 @@ namespace lacuna::tool {
 
 /// Seconds on the host, up to the end of the first launch and of later ones.
 struct GpuPhases {
-  /// Passes and the printing of CUDA C++; driver and device; NVRTC and loading; the first launch
-  /// until it has ended.
+  /// Passes and the printing of CUDA C++; waiting for the driver and the device, which open while
+  /// NVRTC compiles; NVRTC and loading; the first launch until it has ended.
   double lower = 0, open = 0, build = 0, firstLaunch = 0;
   /// Of queueing one launch.
   double hostLaunch = 0;

@@ -31,6 +31,10 @@ struct GpuOptions {
   static Result<GpuOptions> fromEnvironment();
 };
 
+/// Compiles the kernels of `program` that have no machine code. Needs NVRTC and no GPU, so that it
+/// can go on while another thread opens one.
+Status compileAhead(Program &program, const GpuOptions &options);
+
 /// A GPU. Copies share it; threads may use it at the same time.
 class Gpu {
 public:
@@ -81,8 +85,6 @@ public:
   Status run(CUstream_st *stream, std::span<const Argument> arguments,
              std::span<Tensor> results) const;
   const Program &program() const;
-  /// What the compiler said about kernel `index`; empty when it was compiled before.
-  const std::string &compileLog(size_t index) const;
 
 private:
   friend class Gpu;
