@@ -143,16 +143,8 @@ Status LoadedProgram::loadKernels() {
         library->kernel(code.manifest.symbol, code.manifest.sharedBytes);
     if (!function)
       return function.status();
-    Kernel kernel{std::move(*library),
-                  *function,
-                  scheduleHostProgram(code.manifest.host, code.manifest.inputs),
-                  {},
-                  false};
-    for (const TensorMapRecipe &map : code.manifest.maps)
-      kernel.maps.push_back(std::make_unique<TensorMapCache>(map));
-    for (const ArgumentField &field : code.manifest.fields)
-      kernel.counts |= field.kind == ArgumentField::Kind::WorkCounter;
-    kernels.push_back(std::move(kernel));
+    kernels.push_back({std::move(*library), *function,
+                       scheduleHostProgram(code.manifest.host, code.manifest.inputs)});
   }
   return Status::ok();
 }

@@ -5,7 +5,7 @@
 #include "runtime/Driver/Library.h"
 #include "runtime/Jit/Nvrtc.h"
 #include "runtime/Launch/Allocator.h"
-#include "runtime/Launch/TensorMaps.h"
+#include "runtime/Launch/LaunchPlan.h"
 #include "runtime/Launch/WorkCounters.h"
 
 #include <atomic>
@@ -51,13 +51,12 @@ public:
   const std::vector<NvrtcOutput> &compiled() const { return outputs; }
 
 private:
+  friend class PlanBuilder;
   friend class ProgramRun;
   struct Kernel {
     Library library;
     driver::Function function = nullptr;
     HostSchedule schedule;
-    std::vector<std::unique_ptr<TensorMapCache>> maps;
-    bool counts = false;
   };
 
   LoadedProgram(std::shared_ptr<const Device> device, Program program)
@@ -76,6 +75,8 @@ private:
   std::vector<unsigned> root;
   std::vector<int> resultOf;
   unsigned bufferCount = 0;
+  /// Launches that were worked out.
+  mutable PlanMemo memo;
 };
 
 } // namespace lacuna

@@ -1,63 +1,42 @@
-//===- ProgramRun.h - one execution of a loaded program --------------------===//
+//===- ProgramRun.h - one execution of a plan ------------------------------===//
 #pragma once
 
+#include "lib/Support/InlineArray.h"
 #include "runtime/Launch/LoadedProgram.h"
 
 namespace lacuna {
 
-/// What one call of `LoadedProgram::run` knows. Lives on the stack of that call.
+/// Allocates what a plan asks for, fills addresses in and queues its kernels. Lives on the stack of
+/// one call; the device is current.
 class ProgramRun {
 public:
-  ProgramRun(const LoadedProgram &loaded, driver::Stream stream,
-             std::span<const Argument> arguments, std::span<Tensor> results)
-      : loaded(loaded), stream(stream), arguments(arguments), results(results) {}
+  ProgramRun(const LoadedProgram &loaded, const LaunchPlan &plan, driver::Stream stream,
+             std::span<const Argument> arguments, std::span<Tensor> results);
   ProgramRun(const ProgramRun &) = delete;
   ProgramRun &operator=(const ProgramRun &) = delete;
   /// Gives intermediate buffers back, and after an error results too.
   ~ProgramRun();
 
-  /// The device is current.
-  Status run();
+  /// Gets memory for what has none; before everything else.
+  Status allocate();
+  /// Encodes the maps of `plan`, which is this run's and not shared yet, at the addresses at hand.
+  Status encodeMaps(LaunchPlan &plan) const;
+  /// Queues the kernels and writes results.
+  Status launch();
 
 private:
-  using Kernel = LoadedProgram::Kernel;
-  Status runLaunch(const Launch &launch);
-  void bindInputs(const Launch &launch);
-  Status evaluate(const KernelManifest &manifest, std::span<const unsigned> order);
-  Status checkRequirements(const KernelManifest &manifest, unsigned before) const;
-  Status bindOutputs(const Launch &launch, const KernelManifest &manifest);
-  Status bindOutput(unsigned buffer, const Launch &launch, size_t output,
-                    const KernelManifest::Output &declared);
-  Status place(Tensor &tensor, unsigned buffer);
-  Result<int64_t> countItems(const KernelManifest &manifest) const;
-  Status launchKernel(const Kernel &kernel, const KernelManifest &manifest, int64_t items);
-  Status encodeMaps(const Kernel &kernel, const KernelManifest &manifest,
-                    std::vector<driver::TensorMap> &maps) const;
-  void fillFields(const KernelManifest &manifest, driver::Address counter,
-                  std::vector<uint64_t> &fields) const;
-  /// "argument 'k'" or "output 0 of fwd".
-  std::string bufferName(unsigned buffer) const;
+  Status launchKernel(const PlannedLaunch &planned) const;
+  uint64_t addressOf(const PlannedMap &map) const;
 
   const LoadedProgram &loaded;
+  const LaunchPlan &plan;
   driver::Stream stream;
-  std::span<const Argument> arguments;
   std::span<Tensor> results;
-
-  /// Tensors that launches made, by buffer number less the number of arguments.
-  std::vector<Tensor> made;
-  /// Memory that this run allocated, by root buffer.
-  struct Allocation {
-    void *memory = nullptr;
-    int result = -1;
-  };
-  std::vector<Allocation> allocations;
+  /// Addresses of root buffers.
+  InlineArray<void *, 48> addresses;
+  /// Allocations of the plan that were made.
+  size_t allocated = 0;
   bool failed = true;
-
-  // Of the launch at hand.
-  std::vector<unsigned> buffers;
-  std::vector<HostArgument> bound;
-  std::vector<double> floats;
-  std::vector<int64_t> values;
 };
 
 } // namespace lacuna

@@ -1,7 +1,6 @@
 //===- TensorMaps.cpp - descriptors for the copy engine --------------------===//
 #include "runtime/Launch/TensorMaps.h"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace lacuna {
@@ -87,8 +86,8 @@ static int mapType(ElementType type) {
   return driver::MapU8;
 }
 
-Status TensorMapCache::encode(const Driver &api, ElementType type, const TensorMapKey &key,
-                              driver::TensorMap &result) const {
+Status encodeTensorMap(const Driver &api, const TensorMapRecipe &recipe, ElementType type,
+                       const TensorMapKey &key, driver::TensorMap &result) {
   auto rank = static_cast<uint32_t>(recipe.axes.size());
   std::array<uint32_t, 5> box{}, step{};
   for (size_t axis = 0; axis < rank; ++axis) {
@@ -102,25 +101,6 @@ Status TensorMapCache::encode(const Driver &api, ElementType type, const TensorM
                                    key.strides.data() + 1, box.data(), step.data(), 0,
                                    static_cast<int>(recipe.swizzle), driver::mapPromotion128, 0),
                    "cuTensorMapEncodeTiled");
-}
-
-Status TensorMapCache::get(const Driver &api, ElementType type, const TensorMapKey &key,
-                           driver::TensorMap &result) {
-  std::lock_guard lock(mutex);
-  for (const Entry &entry : entries)
-    if (entry.key == key) {
-      result = entry.map;
-      return Status::ok();
-    }
-  if (Status status = encode(api, type, key, result); !status)
-    return status;
-  if (entries.size() < capacity) {
-    entries.push_back({key, result});
-    return Status::ok();
-  }
-  entries[oldest] = {key, result};
-  oldest = (oldest + 1) % capacity;
-  return Status::ok();
 }
 
 } // namespace lacuna

@@ -5,7 +5,6 @@
 #include "runtime/Driver/Driver.h"
 
 #include <array>
-#include <mutex>
 #include <span>
 #include <vector>
 
@@ -30,28 +29,8 @@ struct TensorMapKey {
 Result<TensorMapKey> makeTensorMapKey(const TensorMapRecipe &recipe, const Tensor &tensor,
                                       std::span<const int64_t> values, driver::Address scratch);
 
-/// Encoded maps of one recipe by their keys; the oldest make room. Threads may share it.
-class TensorMapCache {
-public:
-  TensorMapCache(const TensorMapRecipe &recipe) : recipe(recipe) {}
-  /// Writes the map for `key` of a tensor of `type`.
-  Status get(const Driver &api, ElementType type, const TensorMapKey &key,
-             driver::TensorMap &result);
-
-private:
-  Status encode(const Driver &api, ElementType type, const TensorMapKey &key,
-                driver::TensorMap &result) const;
-
-  static constexpr size_t capacity = 8;
-  struct Entry {
-    TensorMapKey key;
-    driver::TensorMap map;
-  };
-  /// Borrowed from the program, which outlives the cache.
-  const TensorMapRecipe &recipe;
-  std::mutex mutex;
-  std::vector<Entry> entries;
-  size_t oldest = 0;
-};
+/// Encodes the map that `recipe` and `key` describe for elements of `type`.
+Status encodeTensorMap(const Driver &api, const TensorMapRecipe &recipe, ElementType type,
+                       const TensorMapKey &key, driver::TensorMap &result);
 
 } // namespace lacuna

@@ -44,9 +44,11 @@ Result<driver::Address> WorkCounters::takeCaptured() {
 Result<WorkCounters::Lease> WorkCounters::get(driver::Stream stream) {
   const Driver &api = device->driver();
   int capturing = 0;
-  if (Status status = api.check(api.streamCapturing(stream, &capturing), "cuStreamIsCapturing");
-      !status)
-    return status;
+  // The legacy default stream, which is null, cannot be captured.
+  if (stream)
+    if (Status status = api.check(api.streamCapturing(stream, &capturing), "cuStreamIsCapturing");
+        !status)
+      return status;
   if (capturing != 0) {
     Result<driver::Address> counter = takeCaptured();
     if (!counter)

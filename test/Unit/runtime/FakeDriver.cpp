@@ -15,7 +15,7 @@ using namespace lacuna::driver;
 
 /// One per process, as the real driver's; tests reset it.
 static fake::State state;
-static CUctx_st *current;
+static thread_local CUctx_st *current;
 static std::vector<std::string> kernels;
 /// Per kernel, what runs it; null where launches are only written down.
 using Entry = void (*)(unsigned blocks, void **parameters);
@@ -139,6 +139,8 @@ static Code fakeKernelGet(int *value, int, Kernel, DeviceNumber) {
 static Code fakeLaunch(const LaunchConfig *config, Function function, void **parameters, void **) {
   if (!current)
     return 201; // invalid context
+  if (!state.recording)
+    return success;
   fake::Launch launch;
   launch.symbol = kernels[reinterpret_cast<size_t>(function) - 1];
   launch.grid = config->gridX;
@@ -176,6 +178,17 @@ static Code fakeEncode(TensorMap *map, int type, uint32_t rank, void *address,
   map->opaque[0] = state.maps.size();
   map->opaque[1] = reinterpret_cast<uint64_t>(&state.maps.back());
   return answer("cuTensorMapEncodeTiled");
+}
+
+static Code fakeReplace(TensorMap *map, void *address) {
+  if (!state.recording)
+    return success;
+  fake::Map of = state.maps[map->opaque[0] - 1];
+  of.address = reinterpret_cast<uint64_t>(address);
+  state.maps.push_back(of);
+  map->opaque[0] = state.maps.size();
+  map->opaque[1] = reinterpret_cast<uint64_t>(&state.maps.back());
+  return answer("cuTensorMapReplaceAddress");
 }
 
 static Code fakeStreamCreate(Stream *stream, unsigned) {
@@ -244,7 +257,8 @@ static Code fakeSetBytes(Address to, unsigned char value, size_t count, Stream) 
   return success;
 }
 static Code fakeSetWords(Address to, unsigned value, size_t count, Stream) {
-  state.calls.push_back("words " + std::to_string(value));
+  if (state.recording)
+    state.calls.push_back("words " + std::to_string(value));
   for (size_t i = 0; i < count; ++i)
     reinterpret_cast<unsigned *>(to)[i] = value;
   return answer("cuMemsetD32Async");
@@ -292,6 +306,7 @@ extern "C" Code cuGetProcAddress_v2(const char *name, void **address, int, uint6
       symbol("cuKernelGetAttribute", fakeKernelGet),
       symbol("cuLaunchKernelEx", fakeLaunch),
       symbol("cuTensorMapEncodeTiled", fakeEncode),
+      symbol("cuTensorMapReplaceAddress", fakeReplace),
       symbol("cuStreamCreate", fakeStreamCreate),
       symbol("cuStreamDestroy", fakeStreamDestroy),
       symbol("cuStreamSynchronize", fakeStreamSynchronize),

@@ -46,6 +46,8 @@ struct State {
   std::string failingCall, missingSymbol;
   int failure = 1;
   bool capturing = false;
+  /// Whether launches are written down; without, they cost nothing.
+  bool recording = true;
 
   // What happened.
   std::deque<Map> maps;

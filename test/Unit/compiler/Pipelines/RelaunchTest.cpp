@@ -1,20 +1,9 @@
 //===- RelaunchTest.cpp - other sizes and values need no other program -----===//
-#include "compiler/Driver/InitDialects.h"
-#include "compiler/Driver/ParseSpec.h"
-#include "compiler/Driver/SpecInterface.h"
-#include "compiler/Emit/CudaPrinter.h"
-#include "compiler/Pipelines/Pipelines.h"
-#include "runtime/Launch/LoadedProgram.h"
-#include "test/Unit/runtime/FakeDriverTest.h"
-
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Pass/PassManager.h"
-#include "llvm/Support/SourceMgr.h"
+#include "test/Unit/compiler/Pipelines/LaunchFixture.h"
 
 #include <gmock/gmock.h>
 
 using namespace lacuna;
-using namespace mlir;
 using testing::AllOf;
 using testing::AnyOf;
 using testing::Contains;
@@ -22,60 +11,24 @@ using testing::Each;
 using testing::StartsWith;
 
 namespace {
-/// Specs compiled down to CUDA C++ and launched on the fake driver, whose device memory is the
-/// host's.
-class RelaunchTest : public FakeDriverTest {
+class RelaunchTest : public LaunchFixture {
 protected:
-  /// Compiles the spec and loads it. There is no NVRTC: compiling a kernel later would fail.
-  void load(const std::string &text) {
-    context.appendDialectRegistry(lacunaDialects());
-    llvm::SourceMgr sources;
-    sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text), llvm::SMLoc());
-    spec = parseSpec(sources, &context);
-    ASSERT_TRUE(spec);
-    OwningOpRef<ModuleOp> module = spec->clone();
-    SpecToHopperOptions options;
-    options.target = "sm_90a";
-    PassManager passes(&context);
-    buildSpecToHopper(passes, options);
-    ASSERT_TRUE(succeeded(passes.run(*module)));
-    FailureOr<Program> printed = printProgram(*module->getOps<func::FuncOp>().begin());
-    ASSERT_TRUE(succeeded(printed));
-    ASSERT_EQ(printed->kernels.size(), 1u);
-    printed->kernels[0].cubin = "machine code";
-    state->mapCount = printed->kernels[0].manifest.maps.size();
-    state->fieldCount = printed->kernels[0].manifest.fields.size();
-    auto device = openDevice();
-    ASSERT_TRUE(device) << device.status().message();
-    auto loaded = LoadedProgram::load(*device, std::move(*printed), {});
-    ASSERT_TRUE(loaded) << loaded.status().message();
-    program = std::move(*loaded);
-  }
-
   /// What the driver is asked when the program runs with these values into results that are there.
   std::vector<std::string> callsOf(const std::string &values) {
-    BindOptions options;
-    EXPECT_TRUE(parseAssignments(values, options.given));
-    auto bound = bindSpec(*spec->getOps<func::FuncOp>().begin(), options);
-    if (failed(bound))
-      return {"these values do not fit the spec"};
+    bind(values);
     std::vector<OwnedTensor> memory;
     std::vector<Tensor> results(program->program().results.size());
-    Status status = program->run(nullptr, bound->arguments, results);
+    Status status = program->run(nullptr, bound.arguments, results);
     EXPECT_TRUE(status) << status.message();
     for (Tensor &result : results) {
       program->allocator().release(result.data, nullptr);
       result.data = memory.emplace_back(result.type, result.shape).view().data;
     }
     state->calls.clear();
-    status = program->run(nullptr, bound->arguments, results);
+    status = program->run(nullptr, bound.arguments, results);
     EXPECT_TRUE(status) << status.message();
     return state->calls;
   }
-
-  MLIRContext context;
-  OwningOpRef<ModuleOp> spec;
-  std::unique_ptr<LoadedProgram> program;
 };
 } // namespace
 

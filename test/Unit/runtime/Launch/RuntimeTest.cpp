@@ -202,6 +202,35 @@ TEST(RuntimeOnGpu, copiesThroughTensorMaps) {
   }
 }
 
+// The second launch of a shape takes the maps of the first and moves them to its own addresses.
+TEST(RuntimeOnGpu, otherAddressesOfTheSameShape) {
+  LACUNA_GPU_OR_SKIP(gpu);
+  auto program = gpu.load(copyProgram());
+  ASSERT_TRUE(program) << program.status().message();
+  constexpr int64_t n = 100;
+  std::vector<Tensor> inputs;
+  std::vector<std::vector<Tensor>> results(4, std::vector<Tensor>(2));
+  for (size_t number = 0; number < results.size(); ++number) {
+    OwnedTensor host(ElementType::F32, {n, 32});
+    for (int64_t row = 0; row < n; ++row)
+      host.view().set({row, 5}, static_cast<double>(row + 1000 * number));
+    auto x = gpu.upload(host.view());
+    ASSERT_TRUE(x) << x.status().message();
+    inputs.push_back(*x);
+    std::vector<Argument> arguments = {*x, 0.0};
+    Status status = program->run(nullptr, arguments, results[number]);
+    ASSERT_TRUE(status) << status.message();
+  }
+  for (size_t number = 0; number < results.size(); ++number) {
+    auto copy = gpu.download(results[number][0]);
+    ASSERT_TRUE(copy) << copy.status().message();
+    for (int64_t row = 0; row < n; ++row)
+      EXPECT_EQ(copy->view().at({row, 5}), static_cast<double>(row + 1000 * number));
+    for (Tensor *tensor : {&inputs[number], &results[number][0], &results[number][1]})
+      gpu.free(*tensor);
+  }
+}
+
 // A kernel that makes its own zero-length decision runs with a map of nothing.
 TEST(RuntimeOnGpu, emptyInputsLaunchNothing) {
   LACUNA_GPU_OR_SKIP(gpu);
