@@ -36,6 +36,37 @@ static Status readLevel(const char *name, LogLevel &value) {
       fmt::format("expected {} to be debug, info, warning, error or off, got '{}'", name, text));
 }
 
+/// Reads a number of bytes, perhaps with K, M, G or T behind it (2^10 and so on).
+static Status readBytes(const char *name, uint64_t &value) {
+  const char *text = std::getenv(name);
+  if (!text || !*text)
+    return Status::ok();
+  std::string_view digits = text;
+  constexpr std::string_view prefixes = "KMGT";
+  size_t power = prefixes.find(digits.back());
+  if (power != prefixes.npos)
+    digits.remove_suffix(1);
+  int64_t unit = int64_t{1} << (power == prefixes.npos ? 0 : 10 * (power + 1)), bytes = 0;
+  std::optional<int64_t> number = parseInteger(digits);
+  if (!number || *number < 0 || __builtin_mul_overflow(*number, unit, &bytes))
+    return Status::error(
+        StatusCode::InvalidArgument,
+        fmt::format("expected {} to be a number of bytes such as 512M or 2G, got '{}'", name,
+                    text));
+  value = static_cast<uint64_t>(bytes);
+  return Status::ok();
+}
+
+/// Reads a path that means the same wherever the program is started.
+static Status readAbsolutePath(const char *name, std::string &value) {
+  const char *text = std::getenv(name);
+  if (text && *text && *text != '/')
+    return Status::error(StatusCode::InvalidArgument,
+                         fmt::format("expected {} to be an absolute path, got '{}'", name, text));
+  value = text ? text : "";
+  return Status::ok();
+}
+
 /// The value of `name`, or nothing.
 static std::string readText(const char *name) {
   const char *text = std::getenv(name);
@@ -48,7 +79,9 @@ Result<Settings> Settings::fromEnvironment() {
   for (const Status &status :
        {readCount("LACUNA_THREADS", settings.threads),
         readCount("LACUNA_PROPERTY_CASES", settings.propertyCases),
-        readCount("LACUNA_PROPERTY_SEED", seed), readLevel("LACUNA_LOG", settings.logLevel)})
+        readCount("LACUNA_PROPERTY_SEED", seed), readLevel("LACUNA_LOG", settings.logLevel),
+        readAbsolutePath("LACUNA_CACHE_DIR", settings.cacheFolder),
+        readBytes("LACUNA_CACHE_SIZE", settings.cacheBytes)})
     if (!status)
       return status;
   settings.propertySeed = static_cast<uint64_t>(seed);
@@ -57,6 +90,7 @@ Result<Settings> Settings::fromEnvironment() {
   settings.cudaHome = readText("CUDA_HOME");
   settings.programPath = readText("PATH");
   settings.home = readText("HOME");
+  settings.xdgCacheHome = readText("XDG_CACHE_HOME");
   return settings;
 }
 

@@ -23,6 +23,12 @@ struct Settings {
   std::string nvrtc;
   /// LACUNA_NVDISASM: CUDA's disassembler to use and no other; empty: it is searched.
   std::string nvdisasm;
+  /// LACUNA_CACHE_DIR: folder of the cache; empty: XDG_CACHE_HOME or HOME says where it is.
+  std::string cacheFolder;
+  /// XDG_CACHE_HOME; empty when unset.
+  std::string xdgCacheHome;
+  /// LACUNA_CACHE_SIZE: most bytes of the cache on disk; 0 keeps everything in memory.
+  uint64_t cacheBytes = uint64_t{2} << 30;
   /// CUDA_HOME, PATH and HOME, where that search looks; empty when unset.
   std::string cudaHome, programPath, home;
 

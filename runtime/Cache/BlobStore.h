@@ -23,6 +23,8 @@ struct Settings;
 struct CacheOptions {
   /// Folder of the disk layer, which is created; empty for memory only.
   std::string folder;
+  /// Whether `folder` is empty because the environment names none, which is worth a word.
+  bool folderMissing = false;
   /// Most bytes on disk and in memory; what was used longest ago goes first.
   uint64_t diskBytes = uint64_t{2} << 30;
   uint64_t memoryBytes = uint64_t{64} << 20;
