@@ -131,8 +131,8 @@ private:
   std::string rowPointer(ScalarPrinter &scalars, mlir::Value tensor, mlir::Value batch,
                          mlir::Value head, mlir::Value base, mlir::StringRef token);
   mlir::LogicalResult writeRecompute(CodeWriter &out, ScalarPrinter &scalars);
-  mlir::LogicalResult writePair(CodeWriter &out, ScalarPrinter &scalars, KeySegment &segment,
-                                unsigned kind);
+  mlir::LogicalResult writePair(CodeWriter &out, ScalarPrinter &scalars, KeySegment &segment);
+  mlir::LogicalResult writeKind(CodeWriter &out, ScalarPrinter &scalars, unsigned kind);
 
   hopper::AttendOp attend;
   std::vector<KeySegment> segments;

@@ -22,12 +22,33 @@ std::string AttendPrinter::rowPointer(ScalarPrinter &scalars, Value tensor, Valu
       .str();
 }
 
+/// Prints what `kind` makes of `score` and `live`, of a pair inside the tensors.
+LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars, unsigned kind) {
+  Block &block = attend.getElements()[kind].front();
+  out.open(formatv("if (kind == {0}) {{", kind));
+  scalars.bind(block.getArgument(0), "score");
+  for (Operation &op : block.without_terminator())
+    if (failed(scalars.print(op)))
+      return failure();
+  auto yield = cast<hopper::YieldOp>(block.getTerminator());
+  std::string bounds;
+  for (size_t axis = 0; axis < yield.getLower().size(); ++axis)
+    bounds += formatv("{0}k{1} >= {2} && k{1} < {3}", axis ? " && " : "", axis,
+                      scalars.use(yield.getLower()[axis]), scalars.use(yield.getUpper()[axis]))
+                  .str();
+  if (yield.getScore() != block.getArgument(0))
+    out.line("score = " + scalars.use(yield.getScore()) + ";");
+  if (!bounds.empty())
+    out.line("live = " + bounds + ";");
+  out.close();
+  return success();
+}
+
 /// Prints `live`, `score` and `values` of the pair of the row and key number `key` of a tile.
-LogicalResult AttendPrinter::writePair(CodeWriter &out, ScalarPrinter &scalars, KeySegment &segment,
-                                       unsigned kind) {
+LogicalResult AttendPrinter::writePair(CodeWriter &out, ScalarPrinter &scalars,
+                                       KeySegment &segment) {
   hopper::TileOp tile = segment.tile;
   ArrayRef<int64_t> box = tile.getBox();
-  Block &block = attend.getElements()[kind].front();
   size_t queryAxes = attend.getQueryBox().size();
   std::string token, inside;
   for (size_t axis = 0; axis < box.size(); ++axis) {
@@ -36,8 +57,9 @@ LogicalResult AttendPrinter::writePair(CodeWriter &out, ScalarPrinter &scalars, 
              boxCoordinate(formatv("a{0}", axis).str(), "key", "", box, axis) + ";");
     inside += formatv("{0}{1} >= 0 && {1} < {2}", axis ? " && " : "", name, size).str();
     token = axis ? formatv("({0}) * {1} + {2}", token, size, name).str() : "i64(" + name + ")";
-    scalars.bind(block.getArgument(1 + queryAxes + axis), name, -ScalarPrinter::limit - 256,
-                 ScalarPrinter::limit + 256);
+    for (unsigned kind : segment.kinds)
+      scalars.bind(attend.getElements()[kind].getArgument(1 + queryAxes + axis), name,
+                   -ScalarPrinter::limit - 256, ScalarPrinter::limit + 256);
   }
   out.open("if (" + inside + ") {");
   auto row = [&](Value tensor) {
@@ -47,19 +69,11 @@ LogicalResult AttendPrinter::writePair(CodeWriter &out, ScalarPrinter &scalars, 
   if (attend.getNatural())
     out.line("score *= " + floatText(attend.getScale().convertToDouble()) + ";");
   out.line("values = " + row(tile.getValue()) + ";");
-  scalars.bind(block.getArgument(0), "score");
-  for (Operation &op : block.without_terminator())
-    if (failed(scalars.print(op)))
+  out.line("live = true;");
+  for (unsigned kind : segment.kinds)
+    if (changesScores(kind) && failed(writeKind(out, scalars, kind)))
       return failure();
-  auto yield = cast<hopper::YieldOp>(block.getTerminator());
-  std::string bounds;
-  for (size_t axis = 0; axis < yield.getLower().size(); ++axis)
-    bounds += formatv(" && k{0} >= {1} && k{0} < {2}", axis, scalars.use(yield.getLower()[axis]),
-                      scalars.use(yield.getUpper()[axis]))
-                  .str();
-  if (yield.getScore() != block.getArgument(0))
-    out.line("score = " + scalars.use(yield.getScore()) + ";");
-  out.line("live = score != -INFINITY_F32" + bounds + ";");
+  out.line("live = live && score != -INFINITY_F32;");
   out.close();
   return success();
 }
@@ -93,13 +107,16 @@ LogicalResult AttendPrinter::writeRecompute(CodeWriter &out, ScalarPrinter &scal
   out.line("bool live = false;");
   out.line("float score = 0.f;");
   out.line("const unsigned short *values = nullptr;");
-  for (KeySegment &segment : segments)
-    for (unsigned kind : segment.kinds) {
-      out.open(formatv("if (kind == {0} && key < Config::keys) {{", kind));
-      if (failed(writePair(out, scalars, segment, kind)))
-        return failure();
-      out.close();
-    }
+  for (KeySegment &segment : segments) {
+    std::string kinds;
+    for (unsigned kind : segment.kinds)
+      kinds += formatv("{0}kind == {1}", kinds.empty() ? "" : " || ", kind).str();
+    out.open(segments.size() == 1 ? "if (key < Config::keys) {"
+                                  : "if (key < Config::keys && (" + kinds + ")) {");
+    if (failed(writePair(out, scalars, segment)))
+      return failure();
+    out.close();
+  }
   out.line("visit(live, score, values);");
   out.close();
   out.close("});");
