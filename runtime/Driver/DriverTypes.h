@@ -15,6 +15,8 @@ struct CUevent_st;
 struct CUlib_st;
 struct CUkern_st;
 struct CUfunc_st;
+struct CUgraph_st;
+struct CUuserObject_st;
 
 namespace lacuna::driver {
 
@@ -26,6 +28,8 @@ using Event = CUevent_st *;
 using Library = CUlib_st *;
 using Kernel = CUkern_st *;
 using Function = CUfunc_st *;
+using Graph = CUgraph_st *;
+using UserObject = CUuserObject_st *;
 /// Address in device memory.
 using Address = uint64_t;
 
@@ -48,6 +52,7 @@ enum KernelAttribute : int {
 
 /// Facts about a pointer.
 enum PointerAttribute : int {
+  PointerManaged = 8,
   PointerDevice = 9,
 };
 
@@ -64,6 +69,11 @@ enum MapType : int {
 
 /// Sectors of 128 bytes are fetched into L2 at a time.
 inline constexpr int mapPromotion128 = 2;
+
+/// The driver may run a user object's destructor on a thread of its own; nobody waits for it.
+inline constexpr unsigned userObjectUnsynchronized = 1;
+/// A graph takes the caller's reference to a user object over.
+inline constexpr unsigned graphMovesReference = 1;
 
 /// How the copy engine reads a tensor; only the driver knows what is inside.
 struct alignas(64) TensorMap {

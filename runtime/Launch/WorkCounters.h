@@ -5,22 +5,41 @@
 
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 namespace lacuna {
 
 /// Gives every launch a counter that is 0 when its kernel starts. Kernels of one stream follow each
 /// other, so that a stream has a ring of counters that are zeroed together, once per round. A
-/// launch that is captured into a graph gets a counter for ever and zeroes it itself, because
-/// nobody knows where the graph will run. Memory is allocated once, so that captures need none.
+/// launch that is captured into a graph zeroes a counter of its own, which it keeps until the graph
+/// and everything that was made of it is destroyed, because nobody knows where the graph will run.
+/// Memory is allocated once, so that captures need none.
 class WorkCounters {
 public:
   static Result<std::unique_ptr<WorkCounters>> create(std::shared_ptr<const Device> device);
+
+  /// Stream-ordered memory of a single launch; freed after it.
+  class Transient {
+  public:
+    Transient() = default;
+    Transient(const Device *device, driver::Address address, driver::Stream stream)
+        : device(device), address(address), stream(stream) {}
+    Transient(Transient &&other) noexcept;
+    Transient &operator=(Transient &&other) noexcept;
+    ~Transient();
+
+  private:
+    const Device *device = nullptr;
+    driver::Address address = 0;
+    driver::Stream stream = nullptr;
+  };
 
   /// A counter, and the right to launch on its stream: another thread must not zero the ring or use
   /// it up between here and the launch.
   struct Lease {
     driver::Address counter = 0;
     std::unique_lock<std::mutex> stream;
+    Transient transient;
   };
   /// A counter for the next kernel on `stream`, whose device is current.
   Result<Lease> get(driver::Stream stream);
@@ -34,10 +53,27 @@ private:
     size_t next = 0;
   };
 
+  /// Which counters graphs have. Outlives the program where graphs do.
+  struct Captured {
+    std::mutex mutex;
+    size_t used = 0;
+    std::vector<size_t> returned;
+  };
+  /// A graph's right to one of them.
+  struct Kept {
+    std::shared_ptr<Captured> captured;
+    size_t number = 0;
+  };
+
   WorkCounters(std::shared_ptr<const Device> device, DeviceBuffer memory)
       : device(std::move(device)), memory(std::move(memory)) {}
-  Result<Ring *> ringOf(driver::Stream stream);
-  Result<driver::Address> takeCaptured();
+  Ring *ringOf(driver::Stream stream);
+  Result<Lease> getOfRing(Ring &ring, driver::Stream stream) const;
+  Result<Lease> getTransient(driver::Stream stream) const;
+  Result<Lease> getCaptured(driver::Stream stream) const;
+  Result<std::unique_ptr<Kept>> keep() const;
+  Status attach(driver::Stream stream, std::unique_ptr<Kept> kept) const;
+  static void giveBack(void *kept);
   Status zero(driver::Address start, size_t count, driver::Stream stream) const;
 
   static constexpr size_t counterBytes = 4, ringLength = 128, scratchBytes = 256;
@@ -47,9 +83,9 @@ private:
 
   std::shared_ptr<const Device> device;
   DeviceBuffer memory;
-  /// Guards the two below; rings have mutexes of their own.
+  std::shared_ptr<Captured> captured = std::make_shared<Captured>();
+  /// Guards `rings`, which have mutexes of their own.
   std::mutex mutex;
-  size_t captured = 0;
   std::unordered_map<driver::Stream, std::unique_ptr<Ring>> rings;
 };
 

@@ -29,7 +29,9 @@ if(LACUNA_SANITIZE)
     # LLVM's headers call through types that these two checks cannot see.
     add_compile_options(-fno-sanitize=vptr,function)
     # Edge counters for test/Fuzz.
-    add_compile_options(-fsanitize=fuzzer-no-link)
+    if(LACUNA_SANITIZE MATCHES "address")
+      add_compile_options(-fsanitize=fuzzer-no-link)
+    endif()
   endif()
   add_link_options(-fsanitize=${LACUNA_SANITIZE})
 endif()

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <map>
+#include <mutex>
 #include <tuple>
 #include <unistd.h>
 
@@ -15,7 +16,10 @@ using namespace lacuna::driver;
 
 /// One per process, as the real driver's; tests reset it.
 static fake::State state;
-static thread_local CUctx_st *current;
+/// Guards what is written down.
+static std::recursive_mutex mutex;
+/// Contexts of this thread, the current one last.
+static thread_local std::vector<Context> contexts;
 static std::vector<std::string> kernels;
 /// Per kernel, what runs it; null where launches are only written down.
 using Entry = void (*)(unsigned blocks, void **parameters);
@@ -26,7 +30,17 @@ extern "C" fake::State *fakeDriverState() { return &state; }
 /// The code of a call: the failure that a test asked for, or success.
 static Code answer(const char *call) { return state.failingCall == call ? state.failure : success; }
 
-static CUctx_st *primaryContext() { return reinterpret_cast<CUctx_st *>(&state); }
+/// One byte per GPU, whose address is its context.
+static char contextBytes[16];
+static Context primaryContext(DeviceNumber device) {
+  return reinterpret_cast<Context>(&contextBytes[device]);
+}
+/// The GPU whose context is current, or -1.
+static int currentDevice() {
+  return contexts.empty()
+             ? -1
+             : static_cast<int>(reinterpret_cast<char *>(contexts.back()) - contextBytes);
+}
 
 static Code fakeInit(unsigned) { return answer("cuInit"); }
 static Code fakeVersion(int *version) {
@@ -66,22 +80,22 @@ static Code fakeMemory(size_t *bytes, DeviceNumber) {
   *bytes = size_t{1} << 33;
   return success;
 }
-static Code fakeRetain(Context *context, DeviceNumber) {
-  *context = primaryContext();
+static Code fakeRetain(Context *context, DeviceNumber device) {
+  *context = primaryContext(device);
   return answer("cuDevicePrimaryCtxRetain");
 }
 static Code fakeRelease(DeviceNumber) { return success; }
 static Code fakeCurrent(Context *context) {
-  *context = current;
+  *context = contexts.empty() ? nullptr : contexts.back();
   return success;
 }
 static Code fakePush(Context context) {
-  current = context;
-  return success;
+  contexts.push_back(context);
+  return answer("cuCtxPushCurrent");
 }
 static Code fakePop(Context *context) {
-  *context = current;
-  current = nullptr;
+  *context = contexts.back();
+  contexts.pop_back();
   return success;
 }
 static Code fakeSynchronize() { return success; }
@@ -108,6 +122,7 @@ static void *openEmulated(const char *code) {
 
 static Code fakeLoad(Library *library, const void *code, int *, void **, unsigned, int *, void **,
                      unsigned) {
+  std::lock_guard lock(mutex);
   state.calls.emplace_back("load");
   void *emulated = openEmulated(static_cast<const char *>(code));
   *library = reinterpret_cast<Library>(emulated ? emulated : &state);
@@ -115,6 +130,7 @@ static Code fakeLoad(Library *library, const void *code, int *, void **, unsigne
 }
 static Code fakeUnload(Library) { return success; }
 static Code fakeKernel(Kernel *kernel, Library library, const char *name) {
+  std::lock_guard lock(mutex);
   bool isEmulated = reinterpret_cast<void *>(library) != &state;
   std::string entry = std::string("emulate_") + name;
   kernels.emplace_back(name);
@@ -122,8 +138,11 @@ static Code fakeKernel(Kernel *kernel, Library library, const char *name) {
   *kernel = reinterpret_cast<Kernel>(kernels.size());
   return answer("cuLibraryGetKernel");
 }
+/// A function is its kernel's number and above it the GPU that is current.
+static constexpr size_t kernelBits = 32;
 static Code fakeFunction(Function *function, Kernel kernel) {
-  *function = reinterpret_cast<Function>(kernel);
+  *function = reinterpret_cast<Function>(reinterpret_cast<size_t>(kernel) |
+                                         static_cast<size_t>(currentDevice()) << kernelBits);
   return success;
 }
 static Code fakeSet(int attribute, int value, Kernel, DeviceNumber) {
@@ -137,12 +156,18 @@ static Code fakeKernelGet(int *value, int, Kernel, DeviceNumber) {
 }
 
 static Code fakeLaunch(const LaunchConfig *config, Function function, void **parameters, void **) {
-  if (!current)
+  auto number = reinterpret_cast<size_t>(function);
+  if (currentDevice() < 0)
     return 201; // invalid context
+  if (number >> kernelBits != static_cast<size_t>(currentDevice()))
+    return 400; // invalid handle
   if (!state.recording)
     return success;
+  std::lock_guard lock(mutex);
+  size_t kernel = (number & ((size_t{1} << kernelBits) - 1)) - 1;
   fake::Launch launch;
-  launch.symbol = kernels[reinterpret_cast<size_t>(function) - 1];
+  launch.symbol = kernels[kernel];
+  launch.device = currentDevice();
   launch.grid = config->gridX;
   launch.threads = config->blockX;
   launch.sharedBytes = config->sharedBytes;
@@ -156,7 +181,7 @@ static Code fakeLaunch(const LaunchConfig *config, Function function, void **par
     const auto *words = static_cast<const uint64_t *>(parameters[mapCount]);
     launch.fields.assign(words, words + fieldCount);
   }
-  if (Entry run = entries[reinterpret_cast<size_t>(function) - 1])
+  if (Entry run = entries[kernel])
     run(config->gridX, parameters);
   state.launches.push_back(launch);
   state.calls.push_back("launch " + launch.symbol);
@@ -168,6 +193,7 @@ static Code fakeEncode(TensorMap *map, int type, uint32_t rank, void *address,
                        const uint32_t *, int, int swizzle, int, int) {
   if (!state.recording)
     return success;
+  std::lock_guard lock(mutex);
   fake::Map of;
   of.type = type;
   of.swizzle = swizzle;
@@ -185,6 +211,7 @@ static Code fakeEncode(TensorMap *map, int type, uint32_t rank, void *address,
 static Code fakeReplace(TensorMap *map, void *address) {
   if (!state.recording)
     return success;
+  std::lock_guard lock(mutex);
   fake::Map of = state.maps[map->opaque[0] - 1];
   of.address = reinterpret_cast<uint64_t>(address);
   state.maps.push_back(of);
@@ -234,15 +261,18 @@ static Code release(Address address) {
   return success;
 }
 static Code fakeAllocate(Address *address, size_t bytes) {
+  std::lock_guard lock(mutex);
   state.calls.push_back("allocate now " + std::to_string(bytes));
   return allocate(address, bytes, "cuMemAlloc");
 }
 static Code fakeFree(Address address) { return release(address); }
 static Code fakeAllocateAsync(Address *address, size_t bytes, Stream) {
+  std::lock_guard lock(mutex);
   state.calls.push_back("allocate " + std::to_string(bytes));
   return allocate(address, bytes, "cuMemAllocAsync");
 }
 static Code fakeFreeAsync(Address address, Stream) {
+  std::lock_guard lock(mutex);
   state.calls.emplace_back("free");
   return release(address);
 }
@@ -259,14 +289,53 @@ static Code fakeSetBytes(Address to, unsigned char value, size_t count, Stream) 
   return success;
 }
 static Code fakeSetWords(Address to, unsigned value, size_t count, Stream) {
-  if (state.recording)
+  if (state.recording) {
+    std::lock_guard lock(mutex);
     state.calls.push_back("words " + std::to_string(value));
+  }
   for (size_t i = 0; i < count; ++i)
     reinterpret_cast<unsigned *>(to)[i] = value;
   return answer("cuMemsetD32Async");
 }
-static Code fakePointer(void *value, int, Address) {
-  *static_cast<int *>(value) = 0;
+static Code fakePointer(void *value, int attribute, Address address) {
+  ++state.questions;
+  auto next = state.places.upper_bound(address);
+  int place = next == state.places.begin() ? 0 : std::prev(next)->second;
+  if (place == fake::State::onHost)
+    return 1; // invalid value
+  bool managed = place == fake::State::managed;
+  if (attribute == PointerManaged)
+    *static_cast<unsigned *>(value) = managed;
+  else
+    *static_cast<int *>(value) = managed ? 0 : place;
+  return success;
+}
+
+static Code fakeCaptureInfo(Stream, int *status, uint64_t *id, Graph *graph, const void **,
+                            size_t *) {
+  *status = state.capturing ? 1 : 0;
+  *id = 1;
+  *graph = reinterpret_cast<Graph>(&state);
+  return answer("cuStreamGetCaptureInfo");
+}
+static Code fakeUserObject(UserObject *object, void *argument, void (*destroy)(void *), unsigned,
+                           unsigned) {
+  *object = reinterpret_cast<UserObject>(new std::pair(destroy, argument));
+  return answer("cuUserObjectCreate");
+}
+static Code fakeUserRelease(UserObject object, unsigned) {
+  auto *kept = reinterpret_cast<std::pair<void (*)(void *), void *> *>(object);
+  kept->first(kept->second);
+  delete kept;
+  return success;
+}
+static Code fakeGraphRetain(Graph, UserObject object, unsigned, unsigned) {
+  if (Code code = answer("cuGraphRetainUserObject"))
+    return code;
+  auto *kept = reinterpret_cast<std::pair<void (*)(void *), void *> *>(object);
+  std::lock_guard lock(mutex);
+  state.kept.push_back(*kept);
+  delete kept;
   return success;
 }
 
@@ -327,6 +396,10 @@ extern "C" Code cuGetProcAddress_v2(const char *name, void **address, int, uint6
       symbol("cuMemsetD8Async", fakeSetBytes),
       symbol("cuMemsetD32Async", fakeSetWords),
       symbol("cuPointerGetAttribute", fakePointer),
+      symbol("cuStreamGetCaptureInfo", fakeCaptureInfo),
+      symbol("cuUserObjectCreate", fakeUserObject),
+      symbol("cuUserObjectRelease", fakeUserRelease),
+      symbol("cuGraphRetainUserObject", fakeGraphRetain),
   };
   *address = nullptr;
   *found = 1;

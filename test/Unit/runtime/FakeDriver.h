@@ -9,6 +9,7 @@
 
 #include "runtime/Driver/DriverTypes.h"
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -28,6 +29,8 @@ struct Map {
 /// One launch.
 struct Launch {
   std::string symbol;
+  /// The GPU that was current.
+  int device = 0;
   unsigned grid = 0, threads = 0, sharedBytes = 0;
   driver::Stream stream = nullptr;
   /// Numbers of the maps that were passed, and the words of the struct after them.
@@ -36,6 +39,12 @@ struct Launch {
 
 /// Everything that tests set and read.
 struct State {
+  State() = default;
+  /// As at first; nobody calls the driver meanwhile.
+  void reset();
+  /// Destroys what was captured.
+  void destroyGraphs();
+
   // What the machine is.
   int devices = 1, major = 9, minor = 0, multiprocessors = 132, sharedBytes = 232448;
   /// Parameters of every launch: so many maps, then so many words. Kernels of other counts are
@@ -46,17 +55,37 @@ struct State {
   std::string failingCall, missingSymbol;
   int failure = 1;
   bool capturing = false;
-  /// Whether launches are written down; without, they cost nothing.
+  /// Whether calls are written down; without, they cost nothing and threads may make them.
   bool recording = true;
+  /// Where addresses from here on lie: the number of a GPU, `onHost` or `managed`. Others lie on
+  /// the first GPU.
+  std::map<driver::Address, int> places;
+  static constexpr int onHost = -1, managed = -2;
 
   // What happened.
   std::deque<Map> maps;
   std::vector<Launch> launches;
   /// Names of loads, allocations, frees, fills and launches, in order.
   std::vector<std::string> calls;
-  int64_t liveAllocations = 0;
+  std::atomic<int64_t> liveAllocations = 0;
+  /// What graphs keep, as destructors and their arguments.
+  std::vector<std::pair<void (*)(void *), void *>> kept;
+  /// Pointers whose place was asked for.
+  std::atomic<int64_t> questions = 0;
   int maximumDynamicShared = 0;
 };
+
+inline void State::destroyGraphs() {
+  for (auto [destroy, argument] : kept)
+    destroy(argument);
+  kept.clear();
+}
+
+inline void State::reset() {
+  destroyGraphs();
+  this->~State();
+  new (this) State();
+}
 
 } // namespace lacuna::fake
 

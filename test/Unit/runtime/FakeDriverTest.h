@@ -16,7 +16,7 @@ protected:
     ASSERT_TRUE(opened) << opened.status().message();
     library.emplace(std::move(*opened));
     state = reinterpret_cast<fake::State *(*)()>(library->find("fakeDriverState"))();
-    *state = fake::State();
+    state->reset();
   }
 
   Result<std::shared_ptr<const Device>> openDevice(int ordinal = 0) {

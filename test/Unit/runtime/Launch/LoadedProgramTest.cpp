@@ -1,11 +1,9 @@
 //===- LoadedProgramTest.cpp - launches as the driver sees them ------------===//
 #include "test/Unit/runtime/Launch/LoadedProgramFixture.h"
 
-#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <gmock/gmock.h>
-#include <set>
 
 using namespace lacuna;
 using testing::ElementsAre;
@@ -280,40 +278,6 @@ TEST_F(LoadedProgramTest, failuresOfTheDriverLeaveNothing) {
     EXPECT_EQ(state->liveAllocations, 1);
     EXPECT_EQ(results[0].data, nullptr);
   }
-}
-
-// Every launch has a counter that was zeroed since it was used last; a captured launch shares it
-// with nobody and zeroes it by itself.
-TEST_F(LoadedProgramTest, countersAreZero) {
-  auto program = load();
-  ASSERT_TRUE(program);
-  auto counterOn = [&](driver::Stream stream) {
-    std::vector<Tensor> results(2);
-    EXPECT_TRUE((*program)->run(stream, arguments, results));
-    for (const Tensor &result : results)
-      (*program)->allocator().release(result.data, stream);
-    uint64_t address = state->launches.back().fields[3];
-    EXPECT_EQ(*reinterpret_cast<unsigned *>(address), 0u);
-    *reinterpret_cast<unsigned *>(address) = 7; // As a kernel leaves it.
-    return address;
-  };
-  auto *one = reinterpret_cast<driver::Stream>(0x10), *two = reinterpret_cast<driver::Stream>(0x20);
-  std::set<uint64_t> ofOne, ofTwo, captured;
-  for (int launch = 0; launch < 300; ++launch) {
-    ofOne.insert(counterOn(one));
-    ofTwo.insert(counterOn(two));
-  }
-  auto zeroings = std::count(state->calls.begin(), state->calls.end(), "words 0");
-  EXPECT_LT(zeroings, 10);
-  state->capturing = true;
-  for (int launch = 0; launch < 50; ++launch)
-    captured.insert(counterOn(one));
-  EXPECT_EQ(captured.size(), 50u);
-  EXPECT_EQ(std::count(state->calls.begin(), state->calls.end(), "words 0"), zeroings + 50);
-  std::set<uint64_t> all = ofOne;
-  all.insert(ofTwo.begin(), ofTwo.end());
-  all.insert(captured.begin(), captured.end());
-  EXPECT_EQ(all.size(), ofOne.size() + ofTwo.size() + captured.size());
 }
 
 // What does not fit is refused before anything is allocated.
