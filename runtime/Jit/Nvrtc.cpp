@@ -1,9 +1,11 @@
 //===- Nvrtc.cpp - CUDA's compiler library, opened at run time -------------===//
 #include "runtime/Jit/Nvrtc.h"
 
+#include "lib/Support/BuildId.h"
 #include "runtime/Jit/Cubin.h"
 
 #include <chrono>
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 namespace lacuna {
@@ -45,6 +47,17 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::load(const NvrtcSearch &search) {
 
 std::string Nvrtc::version() const { return fmt::format("{}.{}", major, minor); }
 
+std::string Nvrtc::path() const {
+  Dl_info found;
+  bool known = ::dladdr(reinterpret_cast<const void *>(api.version), &found) != 0;
+  return known && found.dli_fname ? found.dli_fname : "";
+}
+
+std::string Nvrtc::identity() const {
+  std::string id = buildIdOf(reinterpret_cast<const void *>(api.version));
+  return id.empty() ? fmt::format("{} {}", path(), version()) : id;
+}
+
 namespace {
 /// A program of NVRTC, destroyed at the end.
 class ProgramHandle {
@@ -82,8 +95,7 @@ static std::string withoutTrailingZero(std::string text) {
   return text;
 }
 
-static std::vector<std::string> spellOptions(const std::string &architecture,
-                                             const NvrtcOptions &options) {
+std::vector<std::string> nvrtcWords(const std::string &architecture, const NvrtcOptions &options) {
   std::vector<std::string> words = {"--gpu-architecture=" + architecture, "--std=c++17",
                                     "-default-device", "--ptxas-options=-v"};
   if (options.lineInfo)
@@ -122,7 +134,7 @@ Result<NvrtcOutput> Nvrtc::compile(const std::string &source, const std::string 
     return Status::error(StatusCode::Compile,
                          fmt::format("nvrtcCreateProgram failed with {}", code));
   }
-  std::vector<std::string> words = spellOptions(architecture, options);
+  std::vector<std::string> words = nvrtcWords(architecture, options);
   std::vector<const char *> pointers;
   for (const std::string &word : words)
     pointers.push_back(word.c_str());

@@ -38,6 +38,9 @@ struct NvrtcSymbols {
 };
 } // namespace driver
 
+/// The words that `options` are to NVRTC.
+std::vector<std::string> nvrtcWords(const std::string &architecture, const NvrtcOptions &options);
+
 /// The library; needs no GPU. Threads may compile at the same time.
 class Nvrtc {
 public:
@@ -53,6 +56,11 @@ public:
   /// "13.0".
   std::string version() const;
   const std::string &libraryName() const { return library.name(); }
+  /// Where the loader found it; empty when it does not say.
+  std::string path() const;
+  /// Tells builds of the library apart, also those of one version: `buildIdOfFile` of its path, or
+  /// path and version when it has none.
+  std::string identity() const;
 
 private:
   explicit Nvrtc(DynamicLibrary library) : library(std::move(library)) {}

@@ -64,14 +64,13 @@ Status checkArchitecture(const std::string &architecture, const DeviceProperties
                                    device.computeMinor));
 }
 
-Result<std::vector<NvrtcOutput>> compileKernels(Program &program, const Nvrtc *nvrtc,
-                                                const NvrtcOptions &options) {
+Result<std::vector<NvrtcOutput>> compileKernels(Program &program, const CompileKernel &compile) {
   std::vector<NvrtcOutput> outputs(program.kernels.size());
   std::vector<size_t> todo;
   for (size_t i = 0; i < program.kernels.size(); ++i)
     if (program.kernels[i].cubin.empty())
       todo.push_back(i);
-  if (!todo.empty() && !nvrtc)
+  if (!todo.empty() && !compile)
     return Status::error(StatusCode::Missing,
                          fmt::format("kernel '{}' has no machine code and there is no NVRTC to "
                                      "compile it",
@@ -81,8 +80,7 @@ Result<std::vector<NvrtcOutput>> compileKernels(Program &program, const Nvrtc *n
   auto work = [&] {
     for (size_t i = next++; i < todo.size(); i = next++) {
       KernelCode &kernel = program.kernels[todo[i]];
-      Result<NvrtcOutput> output = nvrtc->compile(kernel.source, kernel.manifest.symbol + ".cu",
-                                                  program.architecture, options);
+      Result<NvrtcOutput> output = compile(kernel);
       statuses[i] = output.status();
       if (!output)
         continue;
@@ -159,8 +157,13 @@ Result<std::unique_ptr<LoadedProgram>> LoadedProgram::load(std::shared_ptr<const
   std::unique_ptr<LoadedProgram> result(new LoadedProgram(device, std::move(program)));
   if (Status status = result->planBuffers(); !status)
     return status;
-  Result<std::vector<NvrtcOutput>> outputs =
-      compileKernels(result->source, options.nvrtc.get(), options.compile);
+  CompileKernel compile;
+  if (options.nvrtc)
+    compile = [&](const KernelCode &kernel) {
+      return options.nvrtc->compile(kernel.source, kernel.manifest.symbol + ".cu",
+                                    result->source.architecture, options.compile);
+    };
+  Result<std::vector<NvrtcOutput>> outputs = compileKernels(result->source, compile);
   if (!outputs)
     return outputs.status();
   result->outputs = std::move(*outputs);

@@ -9,6 +9,7 @@
 #include "runtime/Launch/WorkCounters.h"
 
 #include <atomic>
+#include <functional>
 
 namespace lacuna {
 
@@ -21,11 +22,13 @@ struct LoadOptions {
   std::shared_ptr<DeviceAllocator> allocator;
 };
 
+/// Compiles one kernel.
+using CompileKernel = std::function<Result<NvrtcOutput>(const KernelCode &kernel)>;
+
 /// Machine code for every kernel: compiles those that have none, each in a thread of its own.
 /// Returns what the compiler said, one entry per kernel; empty for a kernel that was compiled
-/// before.
-Result<std::vector<NvrtcOutput>> compileKernels(Program &program, const Nvrtc *nvrtc,
-                                                const NvrtcOptions &options);
+/// before. Without `compile` a kernel that has none is an error.
+Result<std::vector<NvrtcOutput>> compileKernels(Program &program, const CompileKernel &compile);
 
 /// Whether machine code for `architecture` ("sm_90a") runs on a GPU; Unsupported names both.
 Status checkArchitecture(const std::string &architecture, const DeviceProperties &device);

@@ -2,6 +2,7 @@
 #include "lacuna/Runtime.h"
 
 #include "lib/Support/Settings.h"
+#include "runtime/Cache/KernelCompiler.h"
 #include "runtime/Launch/LoadedProgram.h"
 
 #include <algorithm>
@@ -27,6 +28,7 @@ Result<GpuOptions> GpuOptions::fromEnvironment() {
   options.cudaHome = settings->cudaHome;
   options.programPath = settings->programPath;
   options.home = settings->home;
+  options.cache = std::make_shared<BlobStore>(CacheOptions::from(*settings));
   return options;
 }
 
@@ -35,13 +37,17 @@ Status compileAhead(Program &program, const GpuOptions &options) {
   if (std::ranges::none_of(program.kernels,
                            [](const KernelCode &kernel) { return kernel.cubin.empty(); }))
     return Status::ok();
-  Result<std::shared_ptr<const Nvrtc>> nvrtc = Nvrtc::load(
-      {options.nvrtc, options.cudaHome, options.programPath, options.home, runningProgramFolder()});
-  if (!nvrtc)
-    return nvrtc.status();
+  KernelCompiler compiler(
+      {options.nvrtc, options.cudaHome, options.programPath, options.home, runningProgramFolder()},
+      options.cache);
   NvrtcOptions compile;
   compile.lineInfo = options.lineInfo;
-  return compileKernels(program, nvrtc->get(), compile).status();
+  return compileKernels(program,
+                        [&](const KernelCode &kernel) {
+                          return compiler.compile(kernel.source, kernel.manifest.symbol + ".cu",
+                                                  program.architecture, compile);
+                        })
+      .status();
 }
 
 Result<Gpu> Gpu::open(const GpuOptions &options) {

@@ -18,9 +18,11 @@ struct CUstream_st;
 
 namespace lacuna {
 
+class BlobStore;
 class GpuProgram;
 
-/// Where to look for libraries. `fromEnvironment` reads LACUNA_NVRTC, CUDA_HOME, PATH and HOME.
+/// Where to look for libraries and for kernels that were compiled before. `fromEnvironment` reads
+/// LACUNA_NVRTC, CUDA_HOME, PATH, HOME, LACUNA_CACHE_DIR, LACUNA_CACHE_SIZE and XDG_CACHE_HOME.
 struct GpuOptions {
   /// Number of the GPU among those that the driver shows.
   int ordinal = 0;
@@ -28,6 +30,8 @@ struct GpuOptions {
   std::string nvrtc, cudaHome, programPath, home;
   /// Machine code keeps the lines of its source for profilers; several times as large.
   bool lineInfo = false;
+  /// Keeps machine code, in memory and on disk; copies share it. Null compiles always.
+  std::shared_ptr<BlobStore> cache = nullptr;
   static Result<GpuOptions> fromEnvironment();
 };
 

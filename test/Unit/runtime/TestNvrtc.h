@@ -24,4 +24,4 @@ inline NvrtcSearch environmentSearch() {
   auto nvrtc##Result = lacuna::Nvrtc::load(lacuna::environmentSearch());                           \
   if (!nvrtc##Result)                                                                              \
     GTEST_SKIP() << nvrtc##Result.status().message();                                              \
-  const lacuna::Nvrtc &nvrtc = **nvrtc##Result
+  [[maybe_unused]] const lacuna::Nvrtc &nvrtc = **nvrtc##Result
