@@ -14,6 +14,8 @@ config.excludes = ["Inputs", "Unit", "Fuzz", "Gpu", "Support"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.lacuna_binary_dir, "test")
 
+# Nothing on disk from one test to the next; a test of the cache names a folder of its own.
+config.environment["LACUNA_CACHE_SIZE"] = "0"
 tools = [config.lacuna_tools_dir, config.llvm_tools_dir, os.environ["PATH"]]
 config.environment["PATH"] = os.pathsep.join(tools)
 config.substitutions.append(("%examples", os.path.join(config.lacuna_source_dir, "examples")))
