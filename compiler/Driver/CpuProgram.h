@@ -38,6 +38,9 @@ public:
   /// the argument that does not fit, or the requirement that a kernel found broken.
   Result<std::vector<OwnedTensor>> run(const std::vector<Argument> &arguments,
                                        Executor &executor) const;
+  /// The same into memory of the caller, which overlaps with no argument; any layout will do.
+  Status run(std::span<const Argument> arguments, std::span<const Tensor> given,
+             Executor &executor) const;
 
   /// Seconds that `compile` spent on lowering to LLVM, and on machine code.
   double getLoweringTime() const { return loweringTime; }
@@ -76,8 +79,14 @@ private:
   mlir::LogicalResult readLaunches(mlir::func::FuncOp function);
   mlir::FailureOr<size_t> readKernel(mlir::Operation *launch);
   mlir::LogicalResult generate(mlir::func::FuncOp function);
-  Status check(const std::vector<Argument> &arguments) const;
+  Status check(std::span<const Argument> arguments) const;
+  size_t countBuffers() const;
+  const Step &makerOf(unsigned buffer) const;
+  void wantAt(unsigned buffer, const Tensor &given, std::vector<Buffer> &buffers) const;
+  Status runSteps(std::span<const Argument> arguments, std::vector<Buffer> &buffers,
+                  Executor &executor) const;
   Status runStep(const Step &step, std::vector<Buffer> &buffers, Executor &executor) const;
+  static Status placeOutput(ElementType type, const std::vector<int64_t> &shape, Buffer &target);
   Status allocateOutputs(const Step &step, const int64_t *extents,
                          std::vector<Buffer> &buffers) const;
   /// Whether anything after `step` reads the buffer.

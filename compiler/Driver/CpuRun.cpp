@@ -10,10 +10,13 @@
 
 namespace lacuna {
 
-/// What a launch reads or writes. Tensors are views; results have memory of their own.
+/// What a launch reads or writes. Tensors are views.
 struct CpuProgram::Buffer {
   Argument value;
+  /// Memory that the run allocated; null for arguments and for results that the caller gave.
   std::shared_ptr<OwnedTensor> owner;
+  /// Where the caller wants it, or null.
+  const Tensor *given = nullptr;
 };
 
 /// The addresses that a packed function takes, and what lies there.
@@ -71,7 +74,7 @@ private:
   std::vector<void *> pointers;
 };
 
-Status CpuProgram::check(const std::vector<Argument> &arguments) const {
+Status CpuProgram::check(std::span<const Argument> arguments) const {
   auto fail = [](std::string text) {
     return Status::error(StatusCode::InvalidArgument, std::move(text));
   };
@@ -136,6 +139,27 @@ static std::optional<int64_t> product(const int64_t *extents, size_t count) {
   return total;
 }
 
+/// Gives a new output its memory. Kernels write contiguous tensors; what the caller gave with
+/// another layout is filled at the end.
+Status CpuProgram::placeOutput(ElementType type, const std::vector<int64_t> &shape,
+                               Buffer &target) {
+  if (const Tensor *given = target.given) {
+    if (given->type != type || given->shape != shape)
+      return Status::error(StatusCode::InvalidArgument,
+                           fmt::format("expected a result of {} elements and shape {}, got {} of "
+                                       "shape {}",
+                                       toString(type), shapeText(shape), toString(given->type),
+                                       shapeText(given->shape)));
+    if (given->isContiguous()) {
+      target.value = *given;
+      return Status::ok();
+    }
+  }
+  target.owner = std::make_shared<OwnedTensor>(type, shape);
+  target.value = target.owner->view();
+  return Status::ok();
+}
+
 Status CpuProgram::allocateOutputs(const Step &step, const int64_t *extents,
                                    std::vector<Buffer> &buffers) const {
   // What one process can hold; beyond it the request is a mistake.
@@ -151,22 +175,27 @@ Status CpuProgram::allocateOutputs(const Step &step, const int64_t *extents,
           StatusCode::InvalidArgument,
           fmt::format("expected a result that fits into memory, got one of {}", shapeText(shape)));
     Buffer &target = buffers[step.firstResult + i];
+    const Buffer *before = nullptr;
     if (!step.into.empty()) {
-      Buffer &before = buffers[step.into[i]];
-      bool keep = !before.owner || isReadAfter(step, step.into[i]);
-      const Tensor &old = std::get<Tensor>(before.value);
+      before = &buffers[step.into[i]];
+      const Tensor &old = std::get<Tensor>(before->value);
       if (old.shape != shape || old.type != output.type)
         return Status::error(StatusCode::InvalidArgument,
                              fmt::format("expected to continue a result of {}, got {}",
                                          shapeText(shape), shapeText(old.shape)));
-      target.owner = keep ? std::make_shared<OwnedTensor>(OwnedTensor::clone(old)) : before.owner;
-    } else {
-      target.owner = std::make_shared<OwnedTensor>(output.type, shape);
-      if (options.poisonOutputs)
-        std::memset(target.owner->view().data, 0xFF,
-                    static_cast<size_t>(*elements) * byteWidth(output.type));
+      if (step.into[i] >= declarations.size() && !isReadAfter(step, step.into[i])) {
+        target.value = before->value;
+        target.owner = before->owner;
+        continue;
+      }
     }
-    target.value = target.owner->view();
+    if (Status status = placeOutput(output.type, shape, target); !status)
+      return status;
+    Tensor &made = std::get<Tensor>(target.value);
+    if (before)
+      copyElements(std::get<Tensor>(before->value), made);
+    else if (options.poisonOutputs && *elements > 0)
+      std::memset(made.data, 0xFF, static_cast<size_t>(*elements) * byteWidth(output.type));
   }
   return Status::ok();
 }
@@ -213,7 +242,7 @@ Status CpuProgram::runStep(const Step &step, std::vector<Buffer> &buffers,
   if (!allocated)
     return allocated;
   for (size_t i = 0; i < kernel.outputs.size(); ++i)
-    body.add(buffers[step.firstResult + i].owner->view());
+    body.add(std::get<Tensor>(buffers[step.firstResult + i].value));
   std::optional<int64_t> points = product(grid, kernel.gridRank);
   if (!points)
     return Status::error(StatusCode::InvalidArgument,
@@ -230,20 +259,30 @@ Status CpuProgram::runStep(const Step &step, std::vector<Buffer> &buffers,
   return Status::ok();
 }
 
-Result<std::vector<OwnedTensor>> CpuProgram::run(const std::vector<Argument> &arguments,
-                                                 Executor &executor) const {
+Status CpuProgram::runSteps(std::span<const Argument> arguments, std::vector<Buffer> &buffers,
+                            Executor &executor) const {
   if (Status status = check(arguments); !status)
     return status;
-  size_t count = arguments.size();
-  for (const Step &step : steps)
-    count += kernels[step.kernel].outputs.size();
-  std::vector<Buffer> buffers(count);
   for (size_t i = 0; i < arguments.size(); ++i)
     buffers[i].value = arguments[i];
   for (const Step &step : steps)
     if (Status status = runStep(step, buffers, executor); !status)
       return status;
+  return Status::ok();
+}
 
+size_t CpuProgram::countBuffers() const {
+  size_t count = declarations.size();
+  for (const Step &step : steps)
+    count += kernels[step.kernel].outputs.size();
+  return count;
+}
+
+Result<std::vector<OwnedTensor>> CpuProgram::run(const std::vector<Argument> &arguments,
+                                                 Executor &executor) const {
+  std::vector<Buffer> buffers(countBuffers());
+  if (Status status = runSteps(arguments, buffers, executor); !status)
+    return status;
   std::vector<OwnedTensor> tensors;
   for (size_t i = 0; i < results.size(); ++i) {
     Buffer &buffer = buffers[results[i]];
@@ -256,6 +295,49 @@ Result<std::vector<OwnedTensor>> CpuProgram::run(const std::vector<Argument> &ar
       tensors.push_back(std::move(*buffer.owner));
   }
   return tensors;
+}
+
+/// The launch that makes `buffer`.
+const CpuProgram::Step &CpuProgram::makerOf(unsigned buffer) const {
+  return *std::find_if(steps.rbegin(), steps.rend(),
+                       [&](const Step &step) { return step.firstResult <= buffer; });
+}
+
+/// Says at the first buffer of the chain that becomes `buffer` where the caller wants it.
+void CpuProgram::wantAt(unsigned buffer, const Tensor &given, std::vector<Buffer> &buffers) const {
+  while (buffer >= declarations.size()) {
+    const Step &step = makerOf(buffer);
+    unsigned before = step.into.empty() ? 0 : step.into[buffer - step.firstResult];
+    if (step.into.empty() || before < declarations.size() || isReadAfter(step, before))
+      break;
+    buffer = before;
+  }
+  if (buffer >= declarations.size() && !buffers[buffer].given)
+    buffers[buffer].given = &given;
+}
+
+Status CpuProgram::run(std::span<const Argument> arguments, std::span<const Tensor> given,
+                       Executor &executor) const {
+  if (given.size() != results.size())
+    return Status::error(StatusCode::InvalidArgument,
+                         fmt::format("expected {} results, got {}", results.size(), given.size()));
+  std::vector<Buffer> buffers(countBuffers());
+  for (size_t i = 0; i < results.size(); ++i)
+    wantAt(results[i], given[i], buffers);
+  if (Status status = runSteps(arguments, buffers, executor); !status)
+    return status;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Tensor &made = std::get<Tensor>(buffers[results[i]].value);
+    if (made.type != given[i].type || made.shape != given[i].shape)
+      return Status::error(StatusCode::InvalidArgument,
+                           fmt::format("expected result {} to be {} of shape {}, got {} of shape "
+                                       "{}",
+                                       i, toString(made.type), shapeText(made.shape),
+                                       toString(given[i].type), shapeText(given[i].shape)));
+    if (made.data != given[i].data)
+      copyElements(made, given[i]);
+  }
+  return Status::ok();
 }
 
 } // namespace lacuna

@@ -22,4 +22,8 @@ mlir::FailureOr<KernelCode> printCuda(tile::KernelOp kernel, CudaOptions options
 /// The launch sequence of `function` with the code of all kernels.
 mlir::FailureOr<Program> printProgram(mlir::func::FuncOp function, CudaOptions options = {});
 
+/// The launch sequence of `function`, whose kernels have shapes of outputs and no code: what a
+/// caller must know of a program whose code is elsewhere.
+mlir::FailureOr<Program> describeProgram(mlir::func::FuncOp function);
+
 } // namespace lacuna

@@ -28,10 +28,37 @@ static FailureOr<ArgumentDeclaration> declare(func::FuncOp function, unsigned in
   return result;
 }
 
-FailureOr<Program> lacuna::printProgram(func::FuncOp function, CudaOptions options) {
+/// Shapes of a kernel's outputs, and nothing else of it.
+static FailureOr<KernelCode> describeKernel(tile::KernelOp kernel) {
+  KernelCode code;
+  KernelManifest &manifest = code.manifest;
+  HostProgramBuilder host(manifest.host);
+  manifest.symbol = kernel.getSymName().str();
+  manifest.inputs = kernel.getInputs();
+  auto plan = cast<tile::PlanOp>(kernel.getPlan().front().getTerminator());
+  size_t next = 0;
+  for (BlockArgument output : kernel.getOutputArguments()) {
+    auto type = cast<MemRefType>(output.getType());
+    std::optional<ElementType> element = elementTypeOf(type.getElementType());
+    KernelManifest::Output &shape = manifest.outputs.emplace_back();
+    shape.type = element.value_or(ElementType::F32);
+    for (int64_t axis = 0; axis < type.getRank(); ++axis) {
+      std::optional<unsigned> extent = host.value(plan.getShapes()[next++]);
+      if (!element || !extent)
+        return plan.emitOpError("expected values that the host can compute from sizes and scalars");
+      shape.extents.push_back(*extent);
+    }
+  }
+  return code;
+}
+
+/// The launch sequence of `function`, whose kernels `print` turns into code.
+static FailureOr<Program>
+buildProgram(func::FuncOp function, StringRef architecture,
+             llvm::function_ref<FailureOr<KernelCode>(tile::KernelOp)> print) {
   Program program;
   program.name = function.getName().str();
-  program.architecture = "sm_90a";
+  program.architecture = architecture.str();
   DenseMap<Value, unsigned> buffers;
   for (unsigned index = 0; index < function.getNumArguments(); ++index) {
     buffers[function.getArgument(index)] = index;
@@ -51,7 +78,7 @@ FailureOr<Program> lacuna::printProgram(func::FuncOp function, CudaOptions optio
     if (auto launch = dyn_cast<tile::LaunchOp>(op)) {
       auto kernel =
           SymbolTable::lookupNearestSymbolFrom<tile::KernelOp>(launch, launch.getKernelAttr());
-      FailureOr<KernelCode> code = printCuda(kernel, options);
+      FailureOr<KernelCode> code = print(kernel);
       if (failed(code))
         return failure();
       Launch &entry = program.launches.emplace_back();
@@ -84,4 +111,13 @@ FailureOr<Program> lacuna::printProgram(func::FuncOp function, CudaOptions optio
     }
   }
   return program;
+}
+
+FailureOr<Program> lacuna::printProgram(func::FuncOp function, CudaOptions options) {
+  return buildProgram(function, "sm_90a",
+                      [&](tile::KernelOp kernel) { return printCuda(kernel, options); });
+}
+
+FailureOr<Program> lacuna::describeProgram(func::FuncOp function) {
+  return buildProgram(function, "cpu", describeKernel);
 }

@@ -109,13 +109,15 @@ template <typename Coder> static void code(Coder &coder, Value<Coder, Launch> &l
 }
 
 template <typename Coder> static void code(Coder &coder, Value<Coder, Program> &program) {
-  auto &[name, architecture, arguments, kernels, launches, results] = program;
+  // Code of one process is not part of files.
+  auto &[name, architecture, arguments, kernels, launches, results, resultNames, native] = program;
   coder.text(name);
   coder.text(architecture);
   codeList(coder, arguments);
   codeList(coder, kernels);
   codeList(coder, launches);
   codeNumbers(coder, results);
+  coder.list(resultNames, [&](auto &resultName) { coder.text(resultName); });
 }
 
 template <typename Coder> static void code(Coder &coder, Value<Coder, ArtifactOrigin> &origin) {

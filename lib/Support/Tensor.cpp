@@ -154,19 +154,21 @@ OwnedTensor::OwnedTensor(ElementType type, std::vector<int64_t> shape) {
   tensor.data = storage.data() + skip;
 }
 
+void copyElements(const Tensor &from, const Tensor &to) {
+  unsigned width = byteWidth(from.type);
+  if (from.isContiguous() && to.isContiguous()) {
+    if (size_t bytes = static_cast<size_t>(from.elements()) * width)
+      std::memcpy(to.data, from.data, bytes);
+    return;
+  }
+  forEachIndex(from.shape, [&](const std::vector<int64_t> &index) {
+    std::memcpy(address(to, index), address(from, index), width);
+  });
+}
+
 OwnedTensor OwnedTensor::clone(const Tensor &source) {
   OwnedTensor copy(source.type, source.shape);
-  unsigned width = byteWidth(source.type);
-  char *to = static_cast<char *>(copy.tensor.data);
-  if (source.isContiguous()) {
-    if (size_t bytes = static_cast<size_t>(source.elements()) * width)
-      std::memcpy(to, source.data, bytes);
-    return copy;
-  }
-  forEachIndex(source.shape, [&](const std::vector<int64_t> &index) {
-    std::memcpy(to, address(source, index), width);
-    to += width;
-  });
+  copyElements(source, copy.tensor);
   return copy;
 }
 

@@ -6,10 +6,14 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "lacuna/Executor.h"
+#include "lacuna/Status.h"
 #include "lacuna/Tensor.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -154,16 +158,31 @@ struct Launch {
   std::vector<int64_t> into;
 };
 
+/// What the compiler leaves for the CPU of this process.
+class NativeCode {
+public:
+  virtual ~NativeCode() = default;
+  /// Checks the arguments, then runs all launches. Every result has memory of its own, the right
+  /// type and the right shape, in any layout. Runs of one program may overlap.
+  virtual Status run(std::span<const Argument> arguments, std::span<const Tensor> results,
+                     Executor &executor) const = 0;
+};
+
 /// A compiled function.
 struct Program {
   std::string name;
-  /// Target the source is written for, "sm_90a".
+  /// Target the source is written for: "sm_90a", or "cpu".
   std::string architecture;
   std::vector<ArgumentDeclaration> arguments;
   std::vector<KernelCode> kernels;
   std::vector<Launch> launches;
   /// Buffers that the function returns.
   std::vector<unsigned> results;
+  /// What the spec calls them, one name each; nothing stands for "0", "1" and so on.
+  std::vector<std::string> resultNames;
+  /// Programs of architecture "cpu": the machine code of this process. Lives as long as a copy of
+  /// the program and is not part of files.
+  std::shared_ptr<const NativeCode> native;
 };
 
 } // namespace lacuna

@@ -42,6 +42,9 @@ std::vector<int64_t> contiguousStrides(const std::vector<int64_t> &shape);
 /// "1x8x4096x64", as the command line writes shapes.
 std::string shapeText(const std::vector<int64_t> &shape);
 
+/// Copies between tensors of one type and shape that do not overlap; any layouts.
+void copyElements(const Tensor &from, const Tensor &to);
+
 /// A tensor that owns its memory. Moving keeps views of it valid; copies are made by `clone`.
 class OwnedTensor {
 public:

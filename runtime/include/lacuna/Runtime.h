@@ -1,20 +1,19 @@
-//===- Runtime.h - running compiled programs on a GPU ----------------------===//
+//===- Runtime.h - running compiled programs -------------------------------===//
 //
-// What an application needs: open a GPU, load a program, queue it on a stream, time it. The CUDA
-// driver and NVRTC are opened at run time; when one is missing, the status says which.
+// What an application needs: open a device, load a program, run it, time it. The CUDA driver and
+// NVRTC are opened at run time; when one is missing, the status says which. docs/embedding.md has
+// examples.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "lacuna/Artifact.h"
+#include "lacuna/Executable.h"
 #include "lacuna/Status.h"
 
 #include <functional>
 #include <memory>
 #include <span>
-
-/// A CUDA stream, as the driver and the CUDA runtime declare it; null is the default stream.
-struct CUstream_st;
 
 namespace lacuna {
 
@@ -81,19 +80,42 @@ private:
 };
 
 /// A program on a GPU, ready to run. Copies share it; threads may run it at the same time.
-class GpuProgram {
+class GpuProgram final : public Executable {
 public:
-  /// Queues the program. Tensors lie in device memory. A result with an address is written in
-  /// place; one without is allocated and is the caller's to free. A wrong argument is refused by
-  /// name before its launch is queued.
+  /// Queues the program. Waits for nothing; a run into given results may be captured in a graph.
   Status run(CUstream_st *stream, std::span<const Argument> arguments,
-             std::span<Tensor> results) const;
-  const Program &program() const;
+             std::span<Tensor> results) const override;
+  const Program &program() const override;
 
 private:
   friend class Gpu;
   struct State;
   explicit GpuProgram(std::shared_ptr<const State> state) : state(std::move(state)) {}
+  std::shared_ptr<const State> state;
+};
+
+/// How a CPU runs programs.
+struct CpuOptions {
+  /// Threads of one run, the caller's among them; 0 stands for one per core.
+  int64_t threads = 0;
+  /// Reads LACUNA_THREADS.
+  static Result<CpuOptions> fromEnvironment();
+};
+
+/// The CPU of this process with threads of its own, which wait between runs. Copies share them;
+/// runs of several callers take turns at them.
+class Cpu {
+public:
+  static Cpu open(const CpuOptions &options = {});
+  int64_t threads() const;
+  /// `program` was compiled for the CPU by this process.
+  Result<std::shared_ptr<const Executable>> load(Program program) const;
+  /// Frees a result that a run allocated.
+  static void free(Tensor &tensor) noexcept;
+
+private:
+  struct State;
+  explicit Cpu(std::shared_ptr<const State> state) : state(std::move(state)) {}
   std::shared_ptr<const State> state;
 };
 

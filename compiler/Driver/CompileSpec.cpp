@@ -1,0 +1,228 @@
+//===- CompileSpec.cpp - the text of a spec in, a program out --------------===//
+#include "compiler/Driver/CpuProgram.h"
+#include "compiler/Driver/InitDialects.h"
+#include "compiler/Driver/ParseSpec.h"
+#include "compiler/Emit/CudaPrinter.h"
+#include "compiler/Emit/ValueName.h"
+#include "compiler/Pipelines/Pipelines.h"
+#include "lacuna/Compiler.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <fmt/format.h>
+
+using namespace mlir;
+
+namespace lacuna {
+
+const char *toString(Target target) {
+  switch (target) { // No default: a new enumerator must break this build.
+  case Target::Cuda:
+    return "cuda";
+  case Target::Cpu:
+    return "cpu";
+  }
+  return "unknown";
+}
+
+//===----------------------------------------------------------------------===//
+// Diagnostics
+//===----------------------------------------------------------------------===//
+
+/// The first place in a file that `loc` is made of; null when it has none.
+static FileLineColLoc placeOf(Location loc) {
+  FileLineColLoc place;
+  loc->walk([&](Location inner) {
+    place = dyn_cast<FileLineColLoc>(inner);
+    return place ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return place;
+}
+
+static const char *severityText(DiagnosticSeverity severity) {
+  switch (severity) { // No default: a new enumerator must break this build.
+  case DiagnosticSeverity::Note:
+    return "note";
+  case DiagnosticSeverity::Warning:
+    return "warning";
+  case DiagnosticSeverity::Error:
+    return "error";
+  case DiagnosticSeverity::Remark:
+    return "remark";
+  }
+  return "unknown";
+}
+
+namespace {
+/// Writes the diagnostics of one context down, one line each.
+class Diagnostics {
+public:
+  explicit Diagnostics(MLIRContext *context)
+      : handler(context, [this](Diagnostic &diagnostic) {
+          add(diagnostic);
+          for (Diagnostic &note : diagnostic.getNotes())
+            add(note);
+          return success();
+        }) {}
+
+  /// The mistake that was found in the text.
+  Status status() const {
+    return Status::error(StatusCode::InvalidArgument,
+                         text.empty() ? "expected a spec that compiles, got no reason why not"
+                                      : text);
+  }
+
+private:
+  void add(const Diagnostic &diagnostic) {
+    if (!text.empty())
+      text += '\n';
+    if (FileLineColLoc place = placeOf(diagnostic.getLocation()); place && place.getLine() > 0)
+      text += fmt::format("{}:{}: ", place.getLine(), place.getColumn());
+    text += fmt::format("{}: {}", severityText(diagnostic.getSeverity()), diagnostic.str());
+  }
+
+  std::string text;
+  ScopedDiagnosticHandler handler;
+};
+
+/// The compiled CPU program behind the interface that runtimes see.
+class CpuCode final : public NativeCode {
+public:
+  explicit CpuCode(std::unique_ptr<CpuProgram> program) : program(std::move(program)) {}
+  Status run(std::span<const Argument> arguments, std::span<const Tensor> results,
+             Executor &executor) const override {
+    return program->run(arguments, results, executor);
+  }
+
+private:
+  std::unique_ptr<CpuProgram> program;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Compiling
+//===----------------------------------------------------------------------===//
+
+/// The only function of a spec; null after a diagnostic.
+static func::FuncOp findFunction(ModuleOp module) {
+  auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+  if (functions.size() == 1 && !functions.front().isExternal())
+    return functions.front();
+  if (functions.size() == 1)
+    functions.front().emitError("expected the function of a spec to have a body");
+  else
+    emitError(functions.size() > 1 ? functions[1].getLoc() : module.getLoc(),
+              "expected a spec to have one function, got ")
+        << functions.size();
+  return {};
+}
+
+/// What the text calls the function's results: "o" for the first result of an op, "o.lse" for the
+/// second, the result's number without a name.
+static std::vector<std::string> namesOfResults(func::FuncOp function) {
+  std::vector<std::string> names;
+  auto end = dyn_cast<func::ReturnOp>(function.getBody().back().getTerminator());
+  if (!end)
+    return names;
+  for (Value value : end.getOperands()) {
+    auto result = dyn_cast<OpResult>(value);
+    std::string name = valueName(result ? Value(result.getOwner()->getResult(0)) : value);
+    if (name.empty())
+      name = std::to_string(names.size());
+    else if (result && result.getResultNumber() > 0)
+      name += ".lse";
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+static void copyPlan(const CompileOptions &from, SpecToHopperOptions &to) {
+  to.target = from.target == Target::Cuda ? "sm_90a" : "cpu";
+  to.queryTile = llvm::ArrayRef<int64_t>(from.queryTile);
+  to.keyTile = llvm::ArrayRef<int64_t>(from.keyTile);
+  to.stages = from.stages;
+  to.querySlots = from.querySlots;
+  to.consumerRegisters = from.consumerRegisters;
+  to.pingPong = from.pingPong;
+}
+
+static FailureOr<Program> compileForCuda(ModuleOp module, const CompileOptions &options) {
+  SpecToHopperOptions plan;
+  copyPlan(options, plan);
+  PassManager passes(module.getContext());
+  buildSpecToHopper(passes, plan);
+  if (failed(passes.run(module)))
+    return failure();
+  return printProgram(*module.getOps<func::FuncOp>().begin(), {options.lineInfo});
+}
+
+static FailureOr<Program> compileForCpu(ModuleOp module, const CompileOptions &options) {
+  SpecToHopperOptions plan;
+  copyPlan(options, plan);
+  PassManager passes(module.getContext());
+  buildSpecToTile(passes, plan);
+  buildTileToLoops(passes);
+  if (failed(passes.run(module)))
+    return failure();
+  func::FuncOp function = *module.getOps<func::FuncOp>().begin();
+  FailureOr<std::unique_ptr<CpuProgram>> code = CpuProgram::compile(function);
+  if (failed(code))
+    return failure();
+  FailureOr<Program> program = describeProgram(function);
+  if (failed(program))
+    return failure();
+  program->native = std::make_shared<CpuCode>(std::move(*code));
+  return program;
+}
+
+/// Refuses numbers that no plan can have, by name.
+static Status checkOptions(const CompileOptions &options) {
+  struct Count {
+    const char *name;
+    int64_t value, most;
+  };
+  for (const Count &count :
+       {Count{"stages", options.stages, 16}, Count{"query slots", options.querySlots, 16},
+        Count{"consumer registers", options.consumerRegisters, 255}})
+    if (count.value < 0 || count.value > count.most)
+      return Status::error(StatusCode::InvalidArgument,
+                           fmt::format("{}: expected a number from 0 to {}, got {}", count.name,
+                                       count.most, count.value));
+  bool pipeline =
+      options.stages || options.querySlots || options.consumerRegisters || options.pingPong;
+  if (pipeline && options.target == Target::Cpu)
+    return Status::error(StatusCode::InvalidArgument,
+                         "expected stages, query slots, consumer registers and ping-pong for "
+                         "target cuda only, got them for target cpu");
+  return Status::ok();
+}
+
+Result<Program> compileSpec(std::string_view text, const CompileOptions &options) {
+  if (Status status = checkOptions(options); !status)
+    return status;
+  // Threads of the caller compile side by side; one compilation is too short to be split.
+  MLIRContext context(lacunaDialects(), MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  Diagnostics diagnostics(&context);
+  llvm::SourceMgr sources;
+  // The lexer wants a zero at the end of the text.
+  sources.AddNewSourceBuffer(
+      llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(text.data(), text.size()), "spec"),
+      llvm::SMLoc());
+  OwningOpRef<ModuleOp> module = parseSpec(sources, &context);
+  func::FuncOp function = module ? findFunction(*module) : func::FuncOp();
+  if (!function)
+    return diagnostics.status();
+  std::vector<std::string> names = namesOfResults(function);
+  FailureOr<Program> program = options.target == Target::Cuda ? compileForCuda(*module, options)
+                                                              : compileForCpu(*module, options);
+  if (failed(program))
+    return diagnostics.status();
+  program->resultNames = std::move(names);
+  return std::move(*program);
+}
+
+} // namespace lacuna

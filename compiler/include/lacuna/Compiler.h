@@ -1,0 +1,48 @@
+//===- Compiler.h - the text of a spec in, a program out -------------------===//
+//
+// What an application needs to compile at run time. A program is compiled once and runs for every
+// length, batch, window and list that its spec leaves open. Nothing here shows MLIR or LLVM.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "lacuna/Artifact.h"
+#include "lacuna/Status.h"
+
+#include <string_view>
+
+namespace lacuna {
+
+/// What a program is compiled for.
+enum class Target {
+  /// CUDA C++ for sm_90a, which a runtime hands to NVRTC.
+  Cuda,
+  /// Machine code of this process, for the CPU that it runs on.
+  Cpu,
+};
+
+/// "cuda" or "cpu".
+const char *toString(Target target);
+
+/// How to compile; what is 0, false or empty is the planner's choice.
+struct CompileOptions {
+  Target target = Target::Cuda;
+  /// Tokens per tile: one number, or one per axis of the domain; powers of two.
+  std::vector<int64_t> queryTile, keyTile;
+  /// Depth of the rings of keys and values, and query tiles in shared memory (cuda).
+  int64_t stages = 0, querySlots = 0;
+  /// Registers per consumer thread (cuda).
+  int64_t consumerRegisters = 0;
+  /// Warpgroups take turns at the tensor cores (cuda).
+  bool pingPong = false;
+  /// CUDA source that names the lines of the spec, for profilers.
+  bool lineInfo = false;
+};
+
+/// Compiles the one function of `text`. A mistake in the text is InvalidArgument whose message has
+/// one line per diagnostic, "3:12: error: expected ...", lines and columns counted from 1, and is
+/// followed by its notes. Threads may compile at the same time; nothing is shared between calls.
+/// Needs neither a GPU nor CUDA.
+Result<Program> compileSpec(std::string_view text, const CompileOptions &options = {});
+
+} // namespace lacuna
