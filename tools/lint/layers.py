@@ -20,6 +20,7 @@ LAYERS = {
     "lib/Artifact": ("fmt/",) + LIB,
     "lib/Device": (),
     "runtime": ("fmt/", "lib"),
+    "compiler/include": ("lib",),
     "dialects/Sparsity": ("lib",) + FOREIGN_MLIR,
     "dialects/Attn": ("lib",) + SPARSITY + FOREIGN_MLIR,
     "dialects/Tile": ("lib",) + ATTN + FOREIGN_MLIR,
@@ -31,6 +32,7 @@ LAYERS = {
     "compiler/Emit": ("lib",) + HOPPER + FOREIGN_MLIR,
     "compiler/Pipelines":
         ("lib", "compiler/Analysis", "compiler/Passes", "compiler/Cpu") + HOPPER + FOREIGN_MLIR,
+    "bindings": ("fmt/", "dlpack/", "lib", "runtime", "compiler"),
     "compiler/Driver": ("fmt/", "lib", "compiler") + HOPPER + FOREIGN_MLIR,
 }
 # Headers of <area>/include/lacuna are included as "lacuna/X.h".

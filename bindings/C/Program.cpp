@@ -1,0 +1,174 @@
+//===- Program.cpp - what a compiled spec takes and gives ------------------===//
+#include "bindings/C/Handles.h"
+
+#include "lacuna/ArtifactFile.h"
+#include "lib/Artifact/HostProgram.h"
+
+#include <fmt/format.h>
+
+using namespace lacuna;
+using namespace lacuna::c;
+
+//===----------------------------------------------------------------------===//
+// Making one
+//===----------------------------------------------------------------------===//
+
+/// Host value `index` in prefix form. Values used twice are written twice.
+static std::string formulaText(const HostProgram &code, unsigned index) {
+  using Op = HostInstruction::Op;
+  const HostInstruction &instruction = code.code[index];
+  auto operand = [&](int64_t value) { return formulaText(code, static_cast<unsigned>(value)); };
+  switch (instruction.op) {
+  case Op::Constant:
+    return fmt::format("{}", instruction.a);
+  case Op::Extent:
+  case Op::Stride:
+    return fmt::format("({} {} {})", toString(instruction.op), instruction.a, instruction.b);
+  case Op::Scalar:
+    return fmt::format("(scalar {})", instruction.a);
+  case Op::Select:
+    return fmt::format("(select {} {} {})", operand(instruction.a), operand(instruction.b),
+                       operand(instruction.c));
+  default:
+    return fmt::format("({} {} {})", toString(instruction.op), operand(instruction.a),
+                       operand(instruction.b));
+  }
+}
+
+Result<lacuna_program *> lacuna::c::makeProgram(std::shared_ptr<ContextState> context,
+                                                Program program) {
+  Result<ResultShapes> shapes = ResultShapes::of(program);
+  if (!shapes)
+    return shapes.status();
+  auto *made = new lacuna_program{std::move(context), std::move(program), std::move(*shapes), {}};
+  for (const ResultDeclaration &result : made->shapes.results) {
+    std::vector<std::string> &texts = made->extents.emplace_back();
+    for (unsigned extent : result.extents)
+      texts.push_back(formulaText(made->shapes.code, extent));
+  }
+  return made;
+}
+
+/// Hands the program of an artifact to the caller.
+static lacuna_status finishArtifact(lacuna_context *context, Result<Artifact> artifact,
+                                    lacuna_program **program, lacuna_error **error) {
+  *program = nullptr;
+  if (!artifact)
+    return finish(artifact.status(), error);
+  Result<lacuna_program *> made = makeProgram(context->state, std::move(artifact->program));
+  if (!made)
+    return finish(made.status(), error);
+  context->state->count(Counter::ArtifactsRead);
+  *program = *made;
+  return finish(Status::ok(), error);
+}
+
+lacuna_status lacuna_program_open(lacuna_context *context, const char *path,
+                                  lacuna_program **program, lacuna_error **error) {
+  return finishArtifact(context, loadArtifact(path), program, error);
+}
+
+lacuna_status lacuna_program_read(lacuna_context *context, const void *bytes, size_t size,
+                                  lacuna_program **program, lacuna_error **error) {
+  return finishArtifact(context, readArtifact({static_cast<const char *>(bytes), size}), program,
+                        error);
+}
+
+lacuna_status lacuna_program_save(const lacuna_program *program, const char *path,
+                                  lacuna_error **error) {
+  if (program->program.native)
+    return finish(Status::error(StatusCode::Unsupported,
+                                fmt::format("'{}': expected a program for a GPU, got one whose "
+                                            "code is part of this process",
+                                            path)),
+                  error);
+  Artifact artifact;
+  artifact.program = program->program;
+  return finish(saveArtifact(path, artifact), error);
+}
+
+void lacuna_program_release(lacuna_program *program) { delete program; }
+
+//===----------------------------------------------------------------------===//
+// Asking about one
+//===----------------------------------------------------------------------===//
+
+const char *lacuna_program_name(const lacuna_program *program) {
+  return program->program.name.c_str();
+}
+
+const char *lacuna_program_architecture(const lacuna_program *program) {
+  return program->program.architecture.c_str();
+}
+
+size_t lacuna_program_argument_count(const lacuna_program *program) {
+  return program->program.arguments.size();
+}
+
+size_t lacuna_program_result_count(const lacuna_program *program) {
+  return program->shapes.results.size();
+}
+
+/// Writes the members that the caller's struct has.
+static lacuna_status giveInfo(const lacuna_value_info &full, lacuna_value_info *info,
+                              lacuna_error **error) {
+  uint32_t size = info->struct_size;
+  if (Status status = checkStructSize(size, sizeof(full), info, "value info"); !status)
+    return finish(status, error);
+  std::memcpy(info, &full, std::min<size_t>(size, sizeof(full)));
+  info->struct_size = size;
+  return finish(Status::ok(), error);
+}
+
+static lacuna_status refuseIndex(size_t index, size_t count, lacuna_error **error) {
+  return finish(Status::error(StatusCode::InvalidArgument,
+                              fmt::format("expected a number below {}, got {}", count, index)),
+                error);
+}
+
+lacuna_status lacuna_program_argument(const lacuna_program *program, size_t index,
+                                      lacuna_value_info *info, lacuna_error **error) {
+  const std::vector<ArgumentDeclaration> &arguments = program->program.arguments;
+  if (index >= arguments.size())
+    return refuseIndex(index, arguments.size(), error);
+  const ArgumentDeclaration &declared = arguments[index];
+  lacuna_value_info full = {};
+  full.name = declared.name.c_str();
+  switch (declared.kind) {
+  case ArgumentDeclaration::Kind::Tensor:
+    full.kind = LACUNA_TENSOR;
+    full.shape = declared.shape.data();
+    full.rank = static_cast<int32_t>(declared.shape.size());
+    full.dtype = toDlpack(declared.type);
+    break;
+  case ArgumentDeclaration::Kind::Integer:
+    full.kind = LACUNA_INTEGER;
+    break;
+  case ArgumentDeclaration::Kind::Float:
+    full.kind = LACUNA_FLOAT;
+    break;
+  }
+  return giveInfo(full, info, error);
+}
+
+lacuna_status lacuna_program_result(const lacuna_program *program, size_t index,
+                                    lacuna_value_info *info, lacuna_error **error) {
+  const std::vector<ResultDeclaration> &results = program->shapes.results;
+  if (index >= results.size())
+    return refuseIndex(index, results.size(), error);
+  const ResultDeclaration &declared = results[index];
+  lacuna_value_info full = {};
+  full.kind = LACUNA_TENSOR;
+  full.name = declared.name.c_str();
+  full.shape = declared.shape.data();
+  full.rank = static_cast<int32_t>(declared.shape.size());
+  full.dtype = toDlpack(declared.type);
+  return giveInfo(full, info, error);
+}
+
+const char *lacuna_program_result_extent(const lacuna_program *program, size_t result,
+                                         size_t axis) {
+  if (result >= program->extents.size() || axis >= program->extents[result].size())
+    return nullptr;
+  return program->extents[result][axis].c_str();
+}

@@ -1,0 +1,155 @@
+//===- Run.cpp - loading and running ---------------------------------------===//
+#include "bindings/C/Handles.h"
+
+#include <fmt/format.h>
+
+using namespace lacuna;
+using namespace lacuna::c;
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+static Result<std::shared_ptr<const Executable>> load(const DeviceState &device,
+                                                      const Program &program) {
+  device.context->count(Counter::Loads);
+  if (device.cpu)
+    return device.cpu->load(program);
+  if (program.native)
+    return Status::error(
+        StatusCode::InvalidArgument,
+        fmt::format("expected a program for {}, got one for the CPU", toText(device.which)));
+  Result<GpuProgram> loaded = device.gpu->load(program);
+  if (!loaded)
+    return loaded.status();
+  return std::shared_ptr<const Executable>(std::make_shared<GpuProgram>(std::move(*loaded)));
+}
+
+lacuna_status lacuna_load(lacuna_device *device, const lacuna_program *program,
+                          lacuna_executable **executable, lacuna_error **error) {
+  Result<std::shared_ptr<const Executable>> loaded = load(*device->state, program->program);
+  *executable = loaded ? new lacuna_executable{device->state, std::move(*loaded)} : nullptr;
+  return finish(loaded.status(), error);
+}
+
+void lacuna_executable_release(lacuna_executable *executable) { delete executable; }
+
+//===----------------------------------------------------------------------===//
+// Running
+//===----------------------------------------------------------------------===//
+
+static Result<Argument> readArgument(const lacuna_executable &executable,
+                                     const lacuna_argument &given, size_t index) {
+  const std::vector<ArgumentDeclaration> &declared = executable.executable->program().arguments;
+  auto role = [&] {
+    return index < declared.size() ? fmt::format("argument '{}'", declared[index].name)
+                                   : fmt::format("argument {}", index);
+  };
+  switch (given.kind) {
+  case LACUNA_TENSOR: {
+    Result<Tensor> tensor = fromDlpack(given.value.tensor, executable.device->which, role());
+    if (!tensor)
+      return tensor.status();
+    return Argument(std::move(*tensor));
+  }
+  case LACUNA_INTEGER:
+    return Argument(given.value.integer);
+  case LACUNA_FLOAT:
+    return Argument(given.value.number);
+  default:
+    return Status::error(StatusCode::InvalidArgument,
+                         fmt::format("{}: expected kind 0, 1 or 2, got {}", role(), given.kind));
+  }
+}
+
+/// Reads the arguments and runs; results with memory are written in place.
+static Status run(const lacuna_executable &executable, void *stream,
+                  std::span<const lacuna_argument> given, std::span<Tensor> results) {
+  std::vector<Argument> arguments;
+  arguments.reserve(given.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    Result<Argument> argument = readArgument(executable, given[i], i);
+    if (!argument)
+      return argument.status();
+    arguments.push_back(std::move(*argument));
+  }
+  return executable.executable->run(static_cast<CUstream_st *>(stream), arguments, results);
+}
+
+/// Counts what became of a run.
+static lacuna_status finishRun(const lacuna_executable &executable, const Status &status,
+                               lacuna_error **error) {
+  executable.device->context->count(status ? Counter::Runs : Counter::RunErrors);
+  return finish(status, error);
+}
+
+static Result<std::vector<Tensor>> readResults(const lacuna_executable &executable,
+                                               std::span<DLTensor *const> given) {
+  std::vector<Tensor> results;
+  results.reserve(given.size());
+  for (size_t i = 0; i < given.size(); ++i) {
+    Result<Tensor> result =
+        fromDlpack(given[i], executable.device->which, fmt::format("result {}", i));
+    if (!result)
+      return result.status();
+    if (!result->data && result->elements() > 0)
+      return Status::error(StatusCode::InvalidArgument,
+                           fmt::format("result {}: expected memory, got none", i));
+    results.push_back(std::move(*result));
+  }
+  return results;
+}
+
+lacuna_status lacuna_run(const lacuna_executable *executable, void *stream,
+                         const lacuna_argument *arguments, size_t argument_count,
+                         DLTensor *const *results, size_t result_count, lacuna_error **error) {
+  Result<std::vector<Tensor>> views = readResults(*executable, {results, result_count});
+  Status status =
+      views ? run(*executable, stream, {arguments, argument_count}, *views) : views.status();
+  return finishRun(*executable, status, error);
+}
+
+namespace {
+/// A result with memory of the device, and the DLPack tensor that shows it.
+struct OwnedResult {
+  DLManagedTensor managed = {};
+  Tensor tensor;
+  std::shared_ptr<const DeviceState> device;
+};
+} // namespace
+
+static DLManagedTensor *giveAway(Tensor tensor, std::shared_ptr<const DeviceState> device) {
+  auto *owned = new OwnedResult{{}, std::move(tensor), std::move(device)};
+  DLTensor &view = owned->managed.dl_tensor;
+  view.data = owned->tensor.data;
+  view.device = owned->device->which;
+  view.ndim = static_cast<int32_t>(owned->tensor.rank());
+  view.dtype = toDlpack(owned->tensor.type);
+  view.shape = owned->tensor.shape.data();
+  view.strides = owned->tensor.strides.data();
+  owned->managed.manager_ctx = owned;
+  owned->managed.deleter = [](DLManagedTensor *self) {
+    auto *result = static_cast<OwnedResult *>(self->manager_ctx);
+    result->device->free(result->tensor);
+    delete result;
+  };
+  return &owned->managed;
+}
+
+lacuna_status lacuna_run_allocating(const lacuna_executable *executable, void *stream,
+                                    const lacuna_argument *arguments, size_t argument_count,
+                                    DLManagedTensor **results, size_t result_count,
+                                    lacuna_error **error) {
+  std::vector<Tensor> tensors(result_count);
+  Status status = run(*executable, stream, {arguments, argument_count}, tensors);
+  for (size_t i = 0; i < result_count; ++i) {
+    results[i] = nullptr;
+    if (!status)
+      continue;
+    executable->device->context->count(Counter::BytesAllocated,
+                                       static_cast<uint64_t>(tensors[i].elements()) *
+                                           byteWidth(tensors[i].type));
+    results[i] = giveAway(std::move(tensors[i]), executable->device);
+  }
+  return finishRun(*executable, status, error);
+}
