@@ -52,9 +52,13 @@ enum KernelAttribute : int {
 
 /// Facts about a pointer.
 enum PointerAttribute : int {
+  PointerMemoryType = 2,
   PointerManaged = 8,
   PointerDevice = 9,
 };
+
+/// The memory type of pinned memory.
+inline constexpr unsigned memoryOnHost = 1;
 
 /// Element types of tensor maps.
 enum MapType : int {

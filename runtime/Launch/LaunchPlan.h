@@ -41,6 +41,8 @@ struct PlannedLaunch {
 /// What a program does for one signature of arguments. Does not change once it is shared.
 struct LaunchPlan {
   std::vector<uint64_t> signature;
+  /// Root buffers whose addresses the caller gives and which have elements.
+  std::vector<unsigned> callers;
   /// Device memory to allocate: a root buffer, and the result that it is or -1.
   struct Allocation {
     unsigned buffer = 0;

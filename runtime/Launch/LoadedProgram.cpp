@@ -130,6 +130,14 @@ Status LoadedProgram::planBuffers() {
   return Status::ok();
 }
 
+std::string LoadedProgram::bufferName(unsigned buffer) const {
+  if (buffer < source.arguments.size())
+    return fmt::format("argument '{}'", source.arguments[buffer].name);
+  if (int result = resultOf[root[buffer]]; result >= 0)
+    return fmt::format("result {}", result);
+  return fmt::format("buffer {}", buffer);
+}
+
 Status LoadedProgram::loadKernels() {
   for (const KernelCode &code : source.kernels) {
     Result<Library> library = Library::load(device, code.cubin);

@@ -6,6 +6,7 @@
 #include "runtime/Jit/Nvrtc.h"
 #include "runtime/Launch/Allocator.h"
 #include "runtime/Launch/LaunchPlan.h"
+#include "runtime/Launch/MemoryPlaces.h"
 #include "runtime/Launch/WorkCounters.h"
 
 #include <atomic>
@@ -63,9 +64,11 @@ private:
   };
 
   LoadedProgram(std::shared_ptr<const Device> device, Program program)
-      : device(std::move(device)), source(std::move(program)) {}
+      : device(std::move(device)), source(std::move(program)), places(*this->device) {}
   Status loadKernels();
   Status planBuffers();
+  /// "argument 'k'", "result 0" or "buffer 7".
+  std::string bufferName(unsigned buffer) const;
 
   std::shared_ptr<const Device> device;
   Program source;
@@ -80,6 +83,7 @@ private:
   unsigned bufferCount = 0;
   /// Launches that were worked out.
   mutable PlanMemo memo;
+  mutable MemoryPlaces places;
 };
 
 } // namespace lacuna

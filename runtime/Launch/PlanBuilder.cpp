@@ -22,6 +22,9 @@ Result<std::shared_ptr<LaunchPlan>> PlanBuilder::build() {
   if (results.size() != loaded.source.results.size())
     return refuse("expected {} results of {}, got {}", loaded.source.results.size(),
                   loaded.source.name, results.size());
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (const auto *tensor = std::get_if<Tensor>(&arguments[i]); tensor && tensor->elements() != 0)
+      plan->callers.push_back(static_cast<unsigned>(i));
   // Tensors must not move: host arguments point at them.
   made.reserve(loaded.bufferCount - arguments.size());
   for (const Launch &launch : loaded.source.launches)
@@ -29,15 +32,6 @@ Result<std::shared_ptr<LaunchPlan>> PlanBuilder::build() {
       return status;
   planResults();
   return std::move(plan);
-}
-
-std::string PlanBuilder::bufferName(unsigned buffer) const {
-  const Program &program = loaded.source;
-  if (buffer < program.arguments.size())
-    return fmt::format("argument '{}'", program.arguments[buffer].name);
-  if (int result = loaded.resultOf[loaded.root[buffer]]; result >= 0)
-    return fmt::format("result {}", result);
-  return fmt::format("buffer {}", buffer);
 }
 
 void PlanBuilder::bindInputs(const Launch &launch) {
@@ -101,6 +95,8 @@ Status PlanBuilder::place(Tensor &tensor, unsigned buffer) {
                       shapeText(given.shape));
       tensor = given;
       plan->given.push_back({buffer, static_cast<unsigned>(result)});
+      if (given.elements() != 0)
+        plan->callers.push_back(buffer);
       return Status::ok();
     }
   }
@@ -115,7 +111,7 @@ Status PlanBuilder::bindOutput(unsigned buffer, const Launch &launch, size_t out
   tensor.type = declared.type;
   for (unsigned extent : declared.extents) {
     if (values[extent] < 0)
-      return refuse("{}: expected extents of at least 0, got {}", bufferName(buffer),
+      return refuse("{}: expected extents of at least 0, got {}", loaded.bufferName(buffer),
                     values[extent]);
     tensor.shape.push_back(values[extent]);
   }
@@ -123,8 +119,8 @@ Status PlanBuilder::bindOutput(unsigned buffer, const Launch &launch, size_t out
   if (into >= 0) {
     const Tensor &before = made[static_cast<size_t>(into) - arguments.size()];
     if (before.shape != tensor.shape)
-      return refuse("{}: expected shape {}, as another kernel made it, got {}", bufferName(buffer),
-                    shapeText(before.shape), shapeText(tensor.shape));
+      return refuse("{}: expected shape {}, as another kernel made it, got {}",
+                    loaded.bufferName(buffer), shapeText(before.shape), shapeText(tensor.shape));
     made.push_back(before);
     return Status::ok();
   }
@@ -132,7 +128,7 @@ Status PlanBuilder::bindOutput(unsigned buffer, const Launch &launch, size_t out
   int64_t bytes = byteWidth(tensor.type);
   for (int64_t extent : tensor.shape)
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes))
-      return refuse("{}: expected fewer than 2^63 bytes, got shape {}", bufferName(buffer),
+      return refuse("{}: expected fewer than 2^63 bytes, got shape {}", loaded.bufferName(buffer),
                     shapeText(tensor.shape));
   tensor.strides = contiguousStrides(tensor.shape);
   if (Status status = place(tensor, buffer); !status)
@@ -186,7 +182,7 @@ Status PlanBuilder::planMaps(const KernelManifest &manifest, PlannedLaunch &plan
     if (!key)
       return Status::error(
           key.status().code(),
-          fmt::format("{}: {}", bufferName(buffers[recipe.tensor]), key.status().message()));
+          fmt::format("{}: {}", loaded.bufferName(buffers[recipe.tensor]), key.status().message()));
     PlannedMap map{.map = {}, .key = *key, .type = tensor.type, .buffer = {}, .offset = 0};
     if (key->address != scratch) {
       map.buffer = rootOf(recipe.tensor);

@@ -34,8 +34,6 @@ private:
   void planResults();
   /// The buffer whose memory kernel argument `index` of the launch at hand has.
   unsigned rootOf(unsigned index) const { return loaded.root[buffers[index]]; }
-  /// "argument 'k'" or "output 0 of fwd".
-  std::string bufferName(unsigned buffer) const;
 
   const LoadedProgram &loaded;
   std::span<const Argument> arguments;

@@ -29,6 +29,8 @@ Status LoadedProgram::run(driver::Stream stream, std::span<const Argument> argum
   if (!current.status())
     return current.status();
   ProgramRun run(*this, fresh ? *fresh : *known, stream, arguments, results);
+  if (Status status = run.checkPlaces(); !status)
+    return status;
   if (Status status = run.allocate(); !status)
     return status;
   if (fresh)
@@ -60,6 +62,14 @@ ProgramRun::~ProgramRun() {
     if (allocation.result < 0 || failed)
       loaded.memory->release(addresses[allocation.buffer], stream);
   }
+}
+
+Status ProgramRun::checkPlaces() const {
+  for (unsigned buffer : plan.callers)
+    if (Status status = loaded.places.check(addresses[buffer]); !status)
+      return Status::error(status.code(),
+                           fmt::format("{}: {}", loaded.bufferName(buffer), status.message()));
+  return Status::ok();
 }
 
 Status ProgramRun::allocate() {

@@ -17,7 +17,9 @@ public:
   /// Gives intermediate buffers back, and after an error results too.
   ~ProgramRun();
 
-  /// Gets memory for what has none; before everything else.
+  /// Refuses memory that this GPU cannot reach; first.
+  Status checkPlaces() const;
+  /// Gets memory for what has none; before encoding and launching.
   Status allocate();
   /// Encodes the maps of `plan`, which is this run's and not shared yet, at the addresses at hand.
   Status encodeMaps(LaunchPlan &plan) const;

@@ -1,6 +1,7 @@
 //===- FakeDriver.cpp - a CUDA driver that only writes things down ---------===//
 #include "test/Unit/runtime/FakeDriver.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -301,13 +302,14 @@ static Code fakePointer(void *value, int attribute, Address address) {
   ++state.questions;
   auto next = state.places.upper_bound(address);
   int place = next == state.places.begin() ? 0 : std::prev(next)->second;
-  if (place == fake::State::onHost)
+  if (place == fake::State::unknown)
     return 1; // invalid value
-  bool managed = place == fake::State::managed;
   if (attribute == PointerManaged)
-    *static_cast<unsigned *>(value) = managed;
+    *static_cast<unsigned *>(value) = place == fake::State::managed;
+  else if (attribute == PointerMemoryType)
+    *static_cast<unsigned *>(value) = place == fake::State::pinned ? memoryOnHost : 2;
   else
-    *static_cast<int *>(value) = managed ? 0 : place;
+    *static_cast<int *>(value) = std::max(place, 0);
   return success;
 }
 

@@ -57,10 +57,10 @@ struct State {
   bool capturing = false;
   /// Whether calls are written down; without, they cost nothing and threads may make them.
   bool recording = true;
-  /// Where addresses from here on lie: the number of a GPU, `onHost` or `managed`. Others lie on
-  /// the first GPU.
+  /// Where addresses from here on lie: the number of a GPU, or one of the others. What is below all
+  /// of them lies on the first GPU.
   std::map<driver::Address, int> places;
-  static constexpr int onHost = -1, managed = -2;
+  static constexpr int unknown = -1, managed = -2, pinned = -3;
 
   // What happened.
   std::deque<Map> maps;

@@ -163,13 +163,19 @@ TEST_F(StreamsTest, severalGpus) {
     ASSERT_TRUE(program) << program.status().message();
     programs.push_back(std::move(*program));
   }
+  state->places = {{0x100000, 0}, {0x200000000, 1}};
   const driver::Context contexts[] = {nullptr, devices[0]->context(), devices[1]->context()};
   const Driver &api = devices[0]->driver();
   for (driver::Context outer : contexts) {
     if (outer)
       ASSERT_EQ(api.contextPush(outer), driver::success);
     for (int ordinal : {0, 1}) {
-      Status status = run(*programs[static_cast<size_t>(ordinal)]);
+      uint64_t address = ordinal ? 0x200000000 : 0x100000;
+      std::vector<Argument> mine = {tensor(2, 300, address), tensor(2, 300, address), int64_t{0},
+                                    0.5};
+      std::vector<Tensor> results = {tensor(2, 300, address), givenResults(2, 300)[1]};
+      results[1].data = results[0].data;
+      Status status = programs[static_cast<size_t>(ordinal)]->run(nullptr, mine, results);
       ASSERT_TRUE(status) << status.message();
       EXPECT_EQ(state->launches.back().device, ordinal);
       driver::Context now = nullptr;
@@ -180,6 +186,40 @@ TEST_F(StreamsTest, severalGpus) {
     if (outer)
       ASSERT_EQ(api.contextPop(&popped), driver::success);
   }
+}
+
+// Memory of another GPU and of the host is refused by name, whether or not the shape was seen
+// before; the driver is asked once for each granule of two megabytes.
+TEST_F(StreamsTest, memoryOfOtherPlaces) {
+  auto program = load();
+  ASSERT_TRUE(program);
+  constexpr uint64_t other = 0x100000000, host = 0x200000000, managed = 0x300000000,
+                     pinned = 0x400000000;
+  state->places = {{other, 1},
+                   {host, fake::State::unknown},
+                   {managed, fake::State::managed},
+                   {pinned, fake::State::pinned}};
+  auto runAt = [&](uint64_t query, uint64_t result) {
+    arguments = {tensor(2, 300, query), tensor(2, 300, 0x1000), int64_t{0}, 0.5};
+    std::vector<Tensor> results = {tensor(2, 300, result), givenResults(2, 300)[1]};
+    return (*program)->run(streamAt(0x10), arguments, results).message();
+  };
+  EXPECT_EQ(runAt(other, 0x1000), "argument 'q': expected memory of GPU 0, got memory of GPU 1");
+  EXPECT_EQ(runAt(0x1000, 0x1000), "");
+  EXPECT_EQ(runAt(other, 0x1000), "argument 'q': expected memory of GPU 0, got memory of GPU 1");
+  EXPECT_EQ(runAt(0x1000, other), "result 0: expected memory of GPU 0, got memory of GPU 1");
+  EXPECT_EQ(runAt(host, 0x1000), "argument 'q': expected memory of GPU 0, got 0x200000000, which "
+                                 "the driver does not know");
+  EXPECT_EQ(runAt(managed, 0x1000), "");
+  EXPECT_EQ(runAt(pinned, managed), "");
+  EXPECT_EQ(state->launches.size(), 3u);
+  int64_t before = state->questions;
+  for (uint64_t offset = 0; offset < 0x200000; offset += 0x1000)
+    EXPECT_EQ(runAt(managed + offset, pinned), "");
+  EXPECT_EQ(state->questions, before);
+  // What has no element has no place.
+  arguments[0] = Tensor{ElementType::F16, {2, 0, 64}, {0, 64, 1}, reinterpret_cast<void *>(host)};
+  EXPECT_TRUE(run(**program));
 }
 
 // Threads launch one program on streams of their own and on one that they share, with other shapes
