@@ -200,29 +200,83 @@ static Status checkOptions(const CompileOptions &options) {
   return Status::ok();
 }
 
-Result<Program> compileSpec(std::string_view text, const CompileOptions &options) {
+struct Compilation::State {
+  State(std::string_view text, CompileOptions options)
+      : options(std::move(options)),
+        // Threads of the caller compile side by side; one compilation is too short to be split.
+        context(lacunaDialects(), MLIRContext::Threading::DISABLED), diagnostics(&context) {
+    context.printOpOnDiagnostic(false);
+    // The lexer wants a zero at the end of the text.
+    sources.AddNewSourceBuffer(
+        llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(text.data(), text.size()), "spec"),
+        llvm::SMLoc());
+  }
+
+  Status read();
+  Status simplify();
+
+  CompileOptions options;
+  MLIRContext context;
+  Diagnostics diagnostics;
+  llvm::SourceMgr sources;
+  OwningOpRef<ModuleOp> module;
+  bool simplified = false;
+};
+
+Compilation::Compilation(std::string_view text, CompileOptions options)
+    : state(std::make_unique<State>(text, std::move(options))) {}
+Compilation::~Compilation() = default;
+Compilation::Compilation(Compilation &&) noexcept = default;
+Compilation &Compilation::operator=(Compilation &&) noexcept = default;
+
+Status Compilation::State::read() {
   if (Status status = checkOptions(options); !status)
     return status;
-  // Threads of the caller compile side by side; one compilation is too short to be split.
-  MLIRContext context(lacunaDialects(), MLIRContext::Threading::DISABLED);
-  context.printOpOnDiagnostic(false);
-  Diagnostics diagnostics(&context);
-  llvm::SourceMgr sources;
-  // The lexer wants a zero at the end of the text.
-  sources.AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(text.data(), text.size()), "spec"),
-      llvm::SMLoc());
-  OwningOpRef<ModuleOp> module = parseSpec(sources, &context);
-  func::FuncOp function = module ? findFunction(*module) : func::FuncOp();
-  if (!function)
-    return diagnostics.status();
-  std::vector<std::string> names = namesOfResults(function);
-  FailureOr<Program> program = options.target == Target::Cuda ? compileForCuda(*module, options)
-                                                              : compileForCpu(*module, options);
+  module = parseSpec(sources, &context);
+  return module && findFunction(*module) ? Status::ok() : diagnostics.status();
+}
+
+Status Compilation::State::simplify() {
+  if (simplified)
+    return Status::ok();
+  if (Status status = read(); !status)
+    return status;
+  PassManager passes(&context);
+  buildSimplifySets(passes);
+  simplified = succeeded(passes.run(*module));
+  return simplified ? Status::ok() : diagnostics.status();
+}
+
+Result<std::string> Compilation::simplify() {
+  if (Status status = state->simplify(); !status)
+    return status;
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  flags.printNameLocAsPrefix();
+  if (state->options.lineInfo)
+    flags.enableDebugInfo();
+  state->module->print(os, flags);
+  return text;
+}
+
+Result<Program> Compilation::compile() {
+  if (Status status = state->simplify(); !status)
+    return status;
+  // A copy: the same text may be compiled again.
+  OwningOpRef<ModuleOp> module = state->module->clone();
+  std::vector<std::string> names = namesOfResults(*module->getOps<func::FuncOp>().begin());
+  FailureOr<Program> program = state->options.target == Target::Cuda
+                                   ? compileForCuda(*module, state->options)
+                                   : compileForCpu(*module, state->options);
   if (failed(program))
-    return diagnostics.status();
+    return state->diagnostics.status();
   program->resultNames = std::move(names);
   return std::move(*program);
+}
+
+Result<Program> compileSpec(std::string_view text, const CompileOptions &options) {
+  return Compilation(text, options).compile();
 }
 
 } // namespace lacuna

@@ -9,6 +9,7 @@
 #include "lacuna/Artifact.h"
 #include "lacuna/Status.h"
 
+#include <memory>
 #include <string_view>
 
 namespace lacuna {
@@ -44,5 +45,26 @@ struct CompileOptions {
 /// followed by its notes. Threads may compile at the same time; nothing is shared between calls.
 /// Needs neither a GPU nor CUDA.
 Result<Program> compileSpec(std::string_view text, const CompileOptions &options = {});
+
+/// The same in steps, for callers that keep programs: specs that say the same in other words have
+/// the same simplified text, and need to be compiled once. For one thread at a time.
+class Compilation {
+public:
+  Compilation(std::string_view text, CompileOptions options);
+  ~Compilation();
+  Compilation(Compilation &&) noexcept;
+  Compilation &operator=(Compilation &&) noexcept;
+
+  /// Reads, verifies and simplifies the spec. The text is all that `compile` depends on besides the
+  /// options and the build of the compiler: names of arguments and results are part of it, and
+  /// places in the spec when `lineInfo` is set.
+  Result<std::string> simplify();
+  /// The program; simplifies first unless that was done.
+  Result<Program> compile();
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
 
 } // namespace lacuna
