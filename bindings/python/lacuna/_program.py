@@ -159,8 +159,15 @@ class Program:
 
     def result_shapes(self, *arguments: Any, **named: Any) -> tuple[tuple[int, ...], ...]:
         """The shapes that a call with these arguments gives. Tensors may be anything with a `shape`."""
-        bound = self._bind(arguments, named)
-        return self._shapes([getattr(value, "shape", None) for value in bound], bound)
+        return self._infer(self._bind(arguments, named))
+
+    def _infer(self, arguments: Sequence[Any]) -> tuple[tuple[int, ...], ...]:
+        shapes = [getattr(argument, "shape", ()) for argument in arguments]
+        for declared, shape in zip(self.arguments, shapes):
+            if declared.shape is not None and len(declared.shape) != len(shape):
+                raise InvalidArgument(f"argument '{declared.name}': expected {len(declared.shape)} axes, got "
+                                      f"{len(shape)}")
+        return self._shapes(shapes, arguments)
 
     def _executable(self, device_id: int) -> Handle:
         with self._lock:
@@ -259,14 +266,10 @@ class Program:
         """The memory of calls with arguments like these, on the device of the first."""
         tensors = [adapter.describe(argument, f"argument '{declared.name}'")
                    for adapter, argument, declared in zip(adapters, arguments, self.arguments) if adapter is not None]
-        shapes = [getattr(argument, "shape", ()) for argument in arguments]
-        for declared, shape in zip(self.arguments, shapes):
-            if declared.shape is not None and len(declared.shape) != len(shape):
-                raise InvalidArgument(f"argument '{declared.name}': expected {len(declared.shape)} axes, got "
-                                      f"{len(shape)}")
+        shapes = self._infer(arguments)
         device_id = self._device_of(adapters, arguments)
         results = [_arrays.Description(code, bits, shape, contiguous(shape), self._device_type, device_id)
-                   for (code, bits), shape in zip(self._result_types, self._shapes(shapes, arguments))]
+                   for (code, bits), shape in zip(self._result_types, shapes)]
         frame = Frame(self._kinds, tensors, results)
         frame.executable = self._executable(device_id).pointer
         return frame
@@ -367,6 +370,10 @@ class Program:
                 kept.append(view)
         error = c_void_p()
         count = len(self.results)
+        if out is None and first is not None and type(adapters[first]) is not _arrays.DlpackAdapter:
+            where = device_id if self._device_type == CUDA else -1
+            out = tuple(adapters[first].empty(code, bits, shape, where)
+                        for (code, bits), shape in zip(self._result_types, self._infer(arguments)))
         if out is not None:
             results = tuple(out) if isinstance(out, (tuple, list)) else (out,)
             pointers, more = self._read_out(results, stream)
@@ -381,10 +388,8 @@ class Program:
         tensors = [_arrays.LibraryTensor(made[index]) for index in range(count)]
         if first is None:
             wrapped = tuple(tensors)
-        elif type(adapters[first]) is _arrays.DlpackAdapter:
-            wrapped = tuple(adapters[first].wrap(tensor, arguments[first]) for tensor in tensors)
         else:
-            wrapped = tuple(adapters[first].from_dlpack(tensor) for tensor in tensors)
+            wrapped = tuple(adapters[first].wrap(tensor, arguments[first]) for tensor in tensors)
         return wrapped[0] if count == 1 else wrapped
 
 
