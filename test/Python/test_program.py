@@ -80,6 +80,7 @@ class Cpu(unittest.TestCase):
         given = (wide[..., :16], numpy.empty((1, 2, 12), "float32"))
         got = self.program(*arrays, 2, out=given)
         self.assertIs(got[0], given[0])
+        self.assertIs(self.program(*arrays, 2, out=list(given))[1], given[1])
         for a, b in zip(given, want):
             self.assertTrue((a == b).all())
         self.assertTrue((wide[..., 16:] == -7).all())
@@ -162,7 +163,7 @@ class Cpu(unittest.TestCase):
     def test_many_lengths(self):
         for n in range(1, 600):
             self.program(*(numpy.zeros((1, heads, n, 16), "float32") for heads in (2, 1, 1)), 1)
-        frames = self.program._prepared[numpy.ndarray].__globals__["frames"]
+        frames = self.program._prepared[numpy.ndarray, True].__globals__["frames"]
         self.assertLessEqual(len(frames), 256)
 
     def test_diagnostics(self):

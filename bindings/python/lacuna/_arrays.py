@@ -39,6 +39,7 @@ class NumpyAdapter:
     ADDRESS = "{0}.ctypes.data"
     ASIDE = ""
     EMPTY = "empty({shape}, {dtype})"
+    LOCKED = "not {0}.flags.writeable"
     STREAM = "0"
 
     def __init__(self) -> None:
@@ -95,6 +96,7 @@ class TorchAdapter:
     KEY = ("{0}.dtype", "{0}.shape", "{0}.stride()", "{0}.device")
     ADDRESS = "{0}.data_ptr()"
     ASIDE = "({requires}) and is_grad_enabled()"
+    LOCKED = "{0}.requires_grad"
     EMPTY = "empty({shape}, dtype={dtype}, device={device})"
     STREAM = "current_stream(frame.device_id)"
 

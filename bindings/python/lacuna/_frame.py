@@ -33,7 +33,8 @@ class Frame:
     __slots__ = ("words", "floats", "tensors", "numbers", "results", "shapes", "device_id", "device", "executable",
                  "arguments_address", "results_address", "error", "reference", "_integers", "_bytes", "_base", "_next")
 
-    def __init__(self, kinds: Sequence[int], tensors: Sequence[Description], results: Sequence[Description]) -> None:
+    def __init__(self, kinds: Sequence[int], tensors: Sequence[Description], results: Sequence[Description],
+                 device_id: int) -> None:
         described = [*tensors, *results]
         count = 2 * len(kinds) + len(results)
         count += sum(_TENSOR_WORDS + 2 * len(tensor.shape) for tensor in described)
@@ -44,7 +45,7 @@ class Frame:
         self._integers = memoryview(self._bytes).cast("q")
         self._next = 2 * len(kinds) + len(results)
         self.shapes = [result.shape for result in results]
-        self.device_id = results[0].device_id if results else 0
+        self.device_id = device_id
         self.arguments_address = self._base
         self.results_address = self._base + 16 * len(kinds)
         places = [self._place(tensor) for tensor in described]

@@ -126,7 +126,7 @@ class Program:
         self._shapes, self.shapes_read_numbers = shape_function(self.formulas)
         self._executables: dict[int, Handle] = {}
         self._first = next((index for index, kind in enumerate(self._kinds) if kind == TENSOR), None)
-        self._prepared: dict[type, Any] = {}
+        self._prepared: dict[tuple[type, bool], Any] = {}
         self._lock = threading.Lock()
 
     def _values(self, what: str) -> list[tuple[Value, ValueInfo]]:
@@ -226,10 +226,10 @@ class Program:
         """
         if named or len(arguments) != len(self._kinds):
             arguments = tuple(self._bind(arguments, named))
-        if out is None and self._first is not None:
-            prepared = self._prepared.get(type(arguments[self._first]))
+        if self._first is not None:
+            prepared = self._prepared.get((type(arguments[self._first]), out is None))
             if prepared is not None:
-                return prepared(stream, *arguments)
+                return prepared(out, stream, *arguments)
         return self.call_general(arguments, out, stream)
 
     def call_general(self, arguments: Sequence[Any], out: Any, stream: int | None) -> Any:
@@ -242,10 +242,10 @@ class Program:
         first = adapters[self._first] if self._first is not None else None
         if first is None or any(type(adapter) is _arrays.DlpackAdapter for adapter in adapters):
             return self._call_dlpack(adapters, arguments, out, stream)
-        if out is None and first.kind not in self._prepared and type(arguments[self._first]) is first.kind:
-            prepared = make_prepared_call(self, first)
-            self._prepared[first.kind] = prepared
-            return prepared(stream, *arguments)
+        key = first.kind, out is None
+        if key not in self._prepared and type(arguments[self._first]) is first.kind:
+            prepared = self._prepared[key] = make_prepared_call(self, first, out is not None)
+            return prepared(out, stream, *arguments)
         return self._call_plain(adapters, arguments, out, stream)
 
     def _device_of(self, adapters: Sequence[Any], arguments: Sequence[Any]) -> int:
@@ -262,15 +262,18 @@ class Program:
                 return device_id
         return 0
 
-    def make_frame(self, adapters: Sequence[Any], arguments: Sequence[Any]) -> Frame:
-        """The memory of calls with arguments like these, on the device of the first."""
+    def make_frame(self, adapters: Sequence[Any], arguments: Sequence[Any], out: Any = None) -> Frame:
+        """The memory of calls with arguments and results like these, on the device of the first."""
         tensors = [adapter.describe(argument, f"argument '{declared.name}'")
                    for adapter, argument, declared in zip(adapters, arguments, self.arguments) if adapter is not None]
         shapes = self._infer(arguments)
         device_id = self._device_of(adapters, arguments)
         results = [_arrays.Description(code, bits, shape, contiguous(shape), self._device_type, device_id)
                    for (code, bits), shape in zip(self._result_types, shapes)]
-        frame = Frame(self._kinds, tensors, results)
+        if out is not None:
+            results = [_arrays.adapter_of(result).describe(result, f"result '{declared.name}'")
+                       for result, declared in zip(out, self.results)]
+        frame = Frame(self._kinds, tensors, results, device_id)
         frame.executable = self._executable(device_id).pointer
         return frame
 

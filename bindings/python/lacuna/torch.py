@@ -80,9 +80,7 @@ class Operator:
         self.op.register_autograd(self._call_backward, setup_context=self._call_save)
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        if named or len(arguments) != len(self._names):
-            arguments = tuple(self.program._bind(arguments, named))
-        return self.op(*arguments)
+        return self.op(*arguments, **named)
 
     def register_backward(self, backward: Callable[..., Any],
                           setup_context: Callable[..., None] | None = None) -> None:
