@@ -18,6 +18,7 @@ config.test_exec_root = os.path.join(config.lacuna_binary_dir, "test")
 config.environment["LACUNA_CACHE_SIZE"] = "0"
 tools = [config.lacuna_tools_dir, config.llvm_tools_dir, os.environ["PATH"]]
 config.environment["PATH"] = os.pathsep.join(tools)
+config.substitutions.append(("%lib", os.path.join(config.lacuna_binary_dir, "lib")))
 config.substitutions.append(("%examples", os.path.join(config.lacuna_source_dir, "examples")))
 config.substitutions.append(("%source", config.lacuna_source_dir))
 # A CUDA driver that writes nothing, for a folder that LD_LIBRARY_PATH names.
@@ -59,6 +60,9 @@ def has_nvdisasm():
     return any(os.access(program, os.X_OK) for program in ([named] if named else programs) if program)
 
 
+# The C library is built unless a sanitizer is.
+if config.lacuna_bindings == "ON":
+    config.available_features.add("bindings")
 for variable in ("LACUNA_NVRTC", "LACUNA_NVDISASM", "CUDA_HOME"):
     if variable in os.environ:
         config.environment[variable] = os.environ[variable]

@@ -159,6 +159,45 @@ def table(script, *arguments):
     return counts
 
 
+def python_with_numpy():
+    """An interpreter that has NumPy: ours, or the distribution's; None when neither has."""
+    for program in (sys.executable, "/usr/bin/python3"):
+        if subprocess.run([program, "-c", "import numpy"], capture_output=True, check=False).returncode == 0:
+            return program
+    return None
+
+
+def suite_python():
+    """The Python package on the built library: NumPy on the CPU, the GPU by the fake driver."""
+    program = python_with_numpy()
+    if program is None:
+        print("no interpreter has NumPy; tools/install-packages.sh installs it", flush=True)
+        return Counts(failed=1)
+    built = BUILD / "release"
+    env = {"LACUNA_LIBRARY": str(built / "lib/liblacuna.so.0"), "LACUNA_CACHE_SIZE": "0",
+           "LACUNA_FAKE_DRIVER": str(built / "test/liblacuna-fake-driver.so"),
+           "LACUNA_EMULATED_NVRTC": str(built / "test/liblacuna-emulated-nvrtc.so")}
+    return unittest_counts(program, ROOT / "test/Python", env)
+
+
+def unittest_counts(program, folder, env):
+    """Counts of the tests below a folder, from the report of Python's unittest."""
+    words = [program, "-m", "unittest", "discover", "-s", str(folder)]
+    print("$ " + " ".join(words), flush=True)
+    done = subprocess.run(words, cwd=ROOT, env={**os.environ, **env, "PYTHONDONTWRITEBYTECODE": "1"}, text=True,
+                          stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=600, check=False)
+    print(done.stderr, flush=True)
+    ran = re.search(r"^Ran (\d+) tests? in", done.stderr, re.M)
+    if not ran:
+        return Counts(failed=1)
+    said = {word: int(count) for word, count in re.findall(r"(\w+)=(\d+)", done.stderr.splitlines()[-1])}
+    failed = said.get("failures", 0) + said.get("errors", 0)
+    if done.returncode != 0 and failed == 0:
+        failed = 1
+    skipped = said.get("skipped", 0)
+    return Counts(max(int(ran[1]) - failed - skipped, 0), failed, skipped)
+
+
 def suite_gpu_tables():
     """The tables of tools/gpu without a GPU: every kernel compiled by NVRTC, its programs run on the CPU."""
     program, spec = BUILD / "release/bin/lacuna", ROOT / "tools/gpu/smallest.mlir"
@@ -224,6 +263,7 @@ SUITES = {
     "lints": suite_lints,
     "unit": suite_unit,
     "lit": suite_lit,
+    "python": suite_python,
     "gpu-tables": suite_gpu_tables,
     "runtime-only": suite_runtime_only,
     "install": suite_install,

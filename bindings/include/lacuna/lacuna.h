@@ -69,15 +69,6 @@ LACUNA_API lacuna_status lacuna_error_status(const lacuna_error *error);
 LACUNA_API const char *lacuna_error_message(const lacuna_error *error);
 LACUNA_API void lacuna_error_release(lacuna_error *error);
 
-/// Importance of a message, rising.
-enum { LACUNA_LOG_DEBUG = 0, LACUNA_LOG_INFO = 1, LACUNA_LOG_WARNING = 2, LACUNA_LOG_ERROR = 3 };
-/// Receives one message without a line end. Called from any thread, one call at a time; must not
-/// call this library.
-typedef void (*lacuna_log_callback)(int32_t level, const char *message, void *user);
-/// Sends the process's messages of at least `level` to `callback` instead of stderr; null restores
-/// stderr and what LACUNA_LOG says. After the call returns, the callback before is not called.
-LACUNA_API void lacuna_set_log_callback(lacuna_log_callback callback, void *user, int32_t level);
-
 //===----------------------------------------------------------------------===//
 // Context: settings and the cache of compiled programs
 //===----------------------------------------------------------------------===//
