@@ -177,7 +177,26 @@ def suite_python():
     env = {"LACUNA_LIBRARY": str(built / "lib/liblacuna.so.0"), "LACUNA_CACHE_SIZE": "0",
            "LACUNA_FAKE_DRIVER": str(built / "test/liblacuna-fake-driver.so"),
            "LACUNA_EMULATED_NVRTC": str(built / "test/liblacuna-emulated-nvrtc.so")}
-    return unittest_counts(program, ROOT / "test/Python", env)
+    counts = unittest_counts(program, ROOT / "test/Python", env)
+    counts.add(one(check_wheel(program, built / "lib/liblacuna.so.0")))
+    return counts
+
+
+def check_wheel(program, library):
+    """Builds the wheel by its backend, unpacks it, and runs the tests on nothing else."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, site = pathlib.Path(folder) / "source", pathlib.Path(folder) / "site"
+        shutil.copytree(ROOT / "bindings/python", source)
+        version = re.search(r"project\(Lacuna VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+        build = f"import setuptools.build_meta as backend; backend.build_wheel({folder!r})"
+        code = run(program, "-c", build, cwd=source, env={"LACUNA_LIBRARY": str(library), "LACUNA_VERSION": version})
+        wheels = list(pathlib.Path(folder).glob(f"lacuna_attention-{version}-py3-none-*.whl"))
+        if code != 0 or len(wheels) != 1:
+            return 1
+        shutil.unpack_archive(wheels[0], site, "zip")
+        return run(program, "-m", "unittest", "discover", "-s", ROOT / "test/Python", "-p", "test_program.py",
+                   env={"PYTHONPATH": str(site), "LACUNA_LIBRARY": "", "LACUNA_TEST_INSTALLED": "1",
+                        "LACUNA_CACHE_SIZE": "0", "PYTHONDONTWRITEBYTECODE": "1"})
 
 
 def unittest_counts(program, folder, env):
@@ -245,17 +264,32 @@ def suite_fuzz():
                        f"-artifact_prefix={BUILD}/asan/fuzz-", corpus, env=SANITIZER))
 
 
+def consume(source, build_folder, prefix, *options):
+    """Whether a project that finds the installed Lacuna configures and builds."""
+    code = run("cmake", "-G", "Ninja", "-S", ROOT / source, "-B", build_folder, f"-DCMAKE_PREFIX_PATH={prefix}",
+               *options, env=CLANG)
+    return code or run("cmake", "--build", build_folder, "-j", JOBS)
+
+
 def suite_install():
-    """Installs the release build and compiles a consumer that finds it with find_package."""
+    """Installs the release build; consumers of the archives, of the C library and examples/embed find it."""
+    counts = Counts()
     with tempfile.TemporaryDirectory() as folder:
         prefix, consumer = pathlib.Path(folder) / "prefix", pathlib.Path(folder) / "consumer"
+        shared, embed = pathlib.Path(folder) / "shared", pathlib.Path(folder) / "embed"
+        examples = prefix / "share/lacuna/examples"
         code = run("cmake", "--install", BUILD / "release", "--prefix", prefix)
-        code = code or run("cmake", "-G", "Ninja", "-S", ROOT / "test/Install", "-B", consumer,
-                           f"-DCMAKE_PREFIX_PATH={prefix}", env=CLANG)
-        code = code or run("cmake", "--build", consumer, "-j", JOBS)
-        code = code or run(consumer / "consumer", ROOT / "examples/causal.mlir")
         code = code or run(prefix / "bin/lacuna", "--version")
-        return one(code)
+        code = code or consume("test/Install", consumer, prefix)
+        counts.add(one(code or run(consumer / "consumer", examples / "causal.mlir")))
+        # No LLVM to be found, no C++ compiler asked for.
+        code = consume("test/Install/Shared", shared, prefix, "-DCMAKE_DISABLE_FIND_PACKAGE_MLIR=ON")
+        counts.add(one(code or run(shared / "shared-consumer")))
+        code = consume("examples/embed", embed, prefix)
+        code = code or run(embed / "compile_and_run", examples / "sliding_window_sinks.mlir")
+        code = code or run(embed / "from_c", examples / "causal.mlir")
+        counts.add(one(code))
+    return counts
 
 
 SUITES = {

@@ -50,7 +50,7 @@ fetch_nvdisasm() {
 # LLVM and MLIR 22 with their test tools, the compiler that the presets name, and the test libraries.
 packages="llvm-22-dev libmlir-22-dev mlir-22-tools clang-22 libclang-rt-22-dev lld-22 clang-format-22
   g++ cmake ninja-build ccache libzstd-dev zlib1g-dev libfmt-dev libgtest-dev libgmock-dev libdlpack-dev python3
-  python3-numpy git"
+  python3-numpy python3-setuptools python3-wheel git"
 
 if ! command -v dpkg-query >/dev/null 2>&1; then
   echo "install-packages: this system has no dpkg; install by its own means: $packages" >&2

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from setuptools import setup
+from setuptools import Distribution, setup
 from setuptools.command.build_py import build_py
 from wheel.bdist_wheel import bdist_wheel
 
@@ -39,15 +39,18 @@ class BuildWithLibrary(build_py):
             subprocess.run([strip, "--strip-unneeded", str(target)], check=True)
 
 
-class PlatformWheel(bdist_wheel):
-    """Code of one machine, of any Python."""
+class BinaryDistribution(Distribution):
+    """Code of one machine, though no extension module is compiled."""
 
-    def finalize_options(self) -> None:
-        super().finalize_options()
-        self.root_is_pure = False
+    def has_ext_modules(self) -> bool:
+        return True
+
+
+class PlatformWheel(bdist_wheel):
+    """Of any Python."""
 
     def get_tag(self) -> tuple:
         return "py3", "none", super().get_tag()[2]
 
 
-setup(version=find_version(), cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})
+setup(version=find_version(), distclass=BinaryDistribution, cmdclass={"build_py": BuildWithLibrary, "bdist_wheel": PlatformWheel})
