@@ -27,7 +27,8 @@ int main(int argc, char **argv) {
   text << std::ifstream(argv[1]).rdbuf();
 
   CompileOptions options;
-  options.target = Target::Cpu; // Target::Cuda makes CUDA C++ for sm_90a; the types are f16 or bf16.
+  // Target::Cuda makes CUDA C++ for sm_90a; the spec's types are f16 or bf16 then.
+  options.target = Target::Cpu;
   Result<Program> program = compileSpec(text.str(), options);
   if (!program)
     return fail(program.status());

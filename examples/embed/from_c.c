@@ -45,9 +45,8 @@ int main(int argc, char **argv) {
   int64_t query_shape[4] = {1, 4, n, 32}, key_shape[4] = {1, 2, n, 32};
   DLTensor query = make_tensor(q, query_shape), key = make_tensor(kv, key_shape);
   DLTensor output = make_tensor(o, query_shape), *results[1] = {&output};
-  lacuna_argument arguments[3] = {{LACUNA_TENSOR, 0, {&query}},
-                                  {LACUNA_TENSOR, 0, {&key}},
-                                  {LACUNA_TENSOR, 0, {&key}}};
+  lacuna_argument arguments[3] = {
+      {LACUNA_TENSOR, 0, {&query}}, {LACUNA_TENSOR, 0, {&key}}, {LACUNA_TENSOR, 0, {&key}}};
   lacuna_context *context = NULL;
   lacuna_program *program = NULL;
   lacuna_device *device = NULL;

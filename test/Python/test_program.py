@@ -190,6 +190,15 @@ class Cpu(unittest.TestCase):
             lacuna.loads(b"no artifact", context=self.context)
 
 
+class Sources(unittest.TestCase):
+    # The examples need PyTorch to run; that they are Python can be told without.
+    def test_examples_are_python(self):
+        scripts = sorted((support.ROOT / "examples/embed").glob("*.py"))
+        self.assertEqual(len(scripts), 2)
+        for script in scripts:
+            compile(script.read_text(), str(script), "exec")
+
+
 class Formulas(unittest.TestCase):
     def test_all_operations(self):
         from lacuna._shapes import shape_function

@@ -1,4 +1,7 @@
 """Programs on PyTorch tensors, and as operators that torch.compile and torch.export see. Skipped without PyTorch."""
+import os
+import subprocess
+import sys
 import unittest
 
 import support
@@ -123,6 +126,15 @@ class Torch(unittest.TestCase):
             self.assertEqual((tuple(output.shape), tuple(lse.shape)), ((3, 2, 5, 16), (3, 2, 5)))
             with self.assertRaisesRegex(Exception, "argument 'k': expected elements of type f32"):
                 self.operator(torch.empty(3, 2, 5, 16), torch.empty(3, 1, 5, 16).double(), torch.empty(3, 1, 5, 16), 1)
+
+    def test_examples(self):
+        for words in (["torch_module.py"], ["server_loop.py", "--steps=3"]):
+            script = support.ROOT / "examples/embed" / words[0]
+            path = os.pathsep.join([str(support.ROOT / "bindings/python"), os.environ.get("PYTHONPATH", "")])
+            done = subprocess.run([sys.executable, str(script), *words[1:], "--device=cpu"], text=True,
+                                  capture_output=True, env={**os.environ, "PYTHONPATH": path}, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("largest difference", done.stdout)
 
     def test_names(self):
         self.assertIs(lacuna.torch.operator(self.program, "lacuna_test::window"), self.operator)

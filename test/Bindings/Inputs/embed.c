@@ -17,7 +17,8 @@ typedef char assert_info[sizeof(lacuna_value_info) == 32 ? 1 : -1];
 typedef char assert_dtype[offsetof(lacuna_value_info, dtype) == 28 ? 1 : -1];
 
 static const char spec[] =
-    "func.func @window(%q: tensor<?x2x?x16xf32>, %k: tensor<?x1x?x16xf32>, %v: tensor<?x1x?x16xf32>,\n"
+    "func.func @window(%q: tensor<?x2x?x16xf32>, %k: tensor<?x1x?x16xf32>, %v: "
+    "tensor<?x1x?x16xf32>,\n"
     "                  %left: index) -> (tensor<?x2x?x16xf32>, tensor<?x2x?xf32>) {\n"
     "  %near = sparsity.window left(%left) right(0)\n"
     "  %o, %lse = attn.attend %q, %k, %v over %near : tensor<?x2x?x16xf32>, tensor<?x1x?x16xf32>,\n"
@@ -153,7 +154,8 @@ int main(void) {
   CHECK(lacuna_context_create(&settings, &context, &error));
   options.target = kDLCPU;
   if (!lacuna_has_compiler()) {
-    REFUSED(lacuna_compile(context, spec, strlen(spec), &options, &program, &error), LACUNA_UNSUPPORTED);
+    REFUSED(lacuna_compile(context, spec, strlen(spec), &options, &program, &error),
+            LACUNA_UNSUPPORTED);
     lacuna_context_release(context);
     return 0;
   }
