@@ -24,6 +24,12 @@ static Result<CompileOptions> readPlan(const lacuna_compile_options *given) {
                          fmt::format("compile options: expected flags that version {} knows, got "
                                      "{:#x}",
                                      lacuna_version_text(), read.flags));
+  for (auto [tile, count] : {std::pair(read.query_tile, read.query_tile_count),
+                             std::pair(read.key_tile, read.key_tile_count)})
+    if (count > 0 && !tile)
+      return Status::error(
+          StatusCode::InvalidArgument,
+          fmt::format("compile options: expected {} extents of tiles, got null", count));
   CompileOptions options;
   options.target = read.target == kDLCUDA ? Target::Cuda : Target::Cpu;
   options.queryTile.assign(read.query_tile, read.query_tile + read.query_tile_count);
@@ -50,8 +56,14 @@ static Result<lacuna_program *> compile(lacuna_context *context, std::string_vie
 lacuna_status lacuna_compile(lacuna_context *context, const char *text, size_t length,
                              const lacuna_compile_options *options, lacuna_program **program,
                              lacuna_error **error) {
+  if (Status status = checkPointers({{program, "a place for the program"}}); !status)
+    return finish(status, error);
+  *program = nullptr;
+  if (Status status = checkPointers({{context, "a context"}, {text, "a text"}}); !status)
+    return finish(status, error);
   Result<lacuna_program *> made = compile(context, {text, length}, options);
   context->state->count(made ? Counter::Compiles : Counter::CompileErrors);
-  *program = made ? *made : nullptr;
+  if (made)
+    *program = *made;
   return finish(made.status(), error);
 }

@@ -41,6 +41,8 @@ static Result<std::shared_ptr<ContextState>> createContext(const lacuna_context_
 
 lacuna_status lacuna_context_create(const lacuna_context_options *options, lacuna_context **context,
                                     lacuna_error **error) {
+  if (Status status = checkPointers({{context, "a place for the context"}}); !status)
+    return finish(status, error);
   Result<std::shared_ptr<ContextState>> state = createContext(options);
   *context = state ? new lacuna_context{std::move(*state)} : nullptr;
   return finish(state.status(), error);
@@ -63,7 +65,8 @@ const char *lacuna_counter_name(size_t counter) {
 }
 
 uint64_t lacuna_counter_value(const lacuna_context *context, size_t counter) {
-  return counter < std::size(counterNames) ? context->state->counters[counter].load() : 0;
+  return context && counter < std::size(counterNames) ? context->state->counters[counter].load()
+                                                      : 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,15 +99,23 @@ static Result<std::shared_ptr<const DeviceState>> openDevice(std::shared_ptr<Con
 
 lacuna_status lacuna_device_open(lacuna_context *context, DLDevice which, lacuna_device **device,
                                  lacuna_error **error) {
+  if (Status status = checkPointers({{device, "a place for the device"}}); !status)
+    return finish(status, error);
+  *device = nullptr;
+  if (Status status = checkPointers({{context, "a context"}}); !status)
+    return finish(status, error);
   Result<std::shared_ptr<const DeviceState>> state = openDevice(context->state, which);
-  *device = state ? new lacuna_device{std::move(*state)} : nullptr;
+  if (state)
+    *device = new lacuna_device{std::move(*state)};
   return finish(state.status(), error);
 }
 
 void lacuna_device_release(lacuna_device *device) { delete device; }
 
-const char *lacuna_device_name(const lacuna_device *device) { return device->state->name.c_str(); }
+const char *lacuna_device_name(const lacuna_device *device) {
+  return device ? device->state->name.c_str() : nullptr;
+}
 
 const char *lacuna_device_architecture(const lacuna_device *device) {
-  return device->state->architecture.c_str();
+  return device ? device->state->architecture.c_str() : nullptr;
 }

@@ -35,6 +35,14 @@ lacuna_status finish(const Status &status, lacuna_error **error) {
   return toC(status.code());
 }
 
+Status checkPointers(std::initializer_list<Required> pointers) {
+  for (const Required &required : pointers)
+    if (!required.pointer)
+      return Status::error(StatusCode::InvalidArgument,
+                           fmt::format("expected {}, got null", required.what));
+  return Status::ok();
+}
+
 Status checkStructSize(size_t given, size_t known, const void *bytes, const char *what) {
   if (given < sizeof(uint32_t))
     return Status::error(

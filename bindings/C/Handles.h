@@ -52,6 +52,13 @@ lacuna_status finish(const Status &status, lacuna_error **error);
 /// The code in the numbers of the C API, which never change.
 lacuna_status toC(StatusCode code);
 
+/// The first of `pointers` that is null, as a refusal: "expected a context, got null".
+struct Required {
+  const void *pointer;
+  const char *what;
+};
+Status checkPointers(std::initializer_list<Required> pointers);
+
 /// "cuda:0", "cpu": a device in messages.
 std::string toText(DLDevice device);
 /// The DLPack type of an element type.

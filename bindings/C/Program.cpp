@@ -5,6 +5,7 @@
 #include "lib/Artifact/HostProgram.h"
 
 #include <fmt/format.h>
+#include <functional>
 
 using namespace lacuna;
 using namespace lacuna::c;
@@ -49,10 +50,16 @@ Result<lacuna_program *> lacuna::c::makeProgram(std::shared_ptr<ContextState> co
   return made;
 }
 
-/// Hands the program of an artifact to the caller.
-static lacuna_status finishArtifact(lacuna_context *context, Result<Artifact> artifact,
-                                    lacuna_program **program, lacuna_error **error) {
+/// Hands the program of the artifact that `read` finds in `source` to the caller.
+static lacuna_status giveArtifact(lacuna_context *context, const void *source,
+                                  const std::function<Result<Artifact>()> &read,
+                                  lacuna_program **program, lacuna_error **error) {
+  if (Status status = checkPointers({{program, "a place for the program"}}); !status)
+    return finish(status, error);
   *program = nullptr;
+  if (Status status = checkPointers({{context, "a context"}, {source, "an artifact"}}); !status)
+    return finish(status, error);
+  Result<Artifact> artifact = read();
   if (!artifact)
     return finish(artifact.status(), error);
   Result<lacuna_program *> made = makeProgram(context->state, std::move(artifact->program));
@@ -65,17 +72,19 @@ static lacuna_status finishArtifact(lacuna_context *context, Result<Artifact> ar
 
 lacuna_status lacuna_program_open(lacuna_context *context, const char *path,
                                   lacuna_program **program, lacuna_error **error) {
-  return finishArtifact(context, loadArtifact(path), program, error);
+  return giveArtifact(context, path, [&] { return loadArtifact(path); }, program, error);
 }
 
 lacuna_status lacuna_program_read(lacuna_context *context, const void *bytes, size_t size,
                                   lacuna_program **program, lacuna_error **error) {
-  return finishArtifact(context, readArtifact({static_cast<const char *>(bytes), size}), program,
-                        error);
+  auto read = [&] { return readArtifact({static_cast<const char *>(bytes), size}); };
+  return giveArtifact(context, bytes, read, program, error);
 }
 
 lacuna_status lacuna_program_save(const lacuna_program *program, const char *path,
                                   lacuna_error **error) {
+  if (Status status = checkPointers({{program, "a program"}, {path, "a path"}}); !status)
+    return finish(status, error);
   if (program->program.native)
     return finish(Status::error(StatusCode::Unsupported,
                                 fmt::format("'{}': expected a program for a GPU, got one whose "
@@ -94,27 +103,27 @@ void lacuna_program_release(lacuna_program *program) { delete program; }
 //===----------------------------------------------------------------------===//
 
 const char *lacuna_program_name(const lacuna_program *program) {
-  return program->program.name.c_str();
+  return program ? program->program.name.c_str() : nullptr;
 }
 
 const char *lacuna_program_architecture(const lacuna_program *program) {
-  return program->program.architecture.c_str();
+  return program ? program->program.architecture.c_str() : nullptr;
 }
 
 size_t lacuna_program_argument_count(const lacuna_program *program) {
-  return program->program.arguments.size();
+  return program ? program->program.arguments.size() : 0;
 }
 
 size_t lacuna_program_result_count(const lacuna_program *program) {
-  return program->shapes.results.size();
+  return program ? program->shapes.results.size() : 0;
 }
 
 /// Writes the members that the caller's struct has.
 static lacuna_status giveInfo(const lacuna_value_info &full, lacuna_value_info *info,
                               lacuna_error **error) {
   uint32_t size = info->struct_size;
-  if (Status status = checkStructSize(size, sizeof(full), info, "value info"); !status)
-    return finish(status, error);
+  if (size < sizeof(uint32_t))
+    return finish(checkStructSize(size, sizeof(full), info, "value info"), error);
   std::memcpy(info, &full, std::min<size_t>(size, sizeof(full)));
   info->struct_size = size;
   return finish(Status::ok(), error);
@@ -128,6 +137,8 @@ static lacuna_status refuseIndex(size_t index, size_t count, lacuna_error **erro
 
 lacuna_status lacuna_program_argument(const lacuna_program *program, size_t index,
                                       lacuna_value_info *info, lacuna_error **error) {
+  if (Status status = checkPointers({{program, "a program"}, {info, "a value info"}}); !status)
+    return finish(status, error);
   const std::vector<ArgumentDeclaration> &arguments = program->program.arguments;
   if (index >= arguments.size())
     return refuseIndex(index, arguments.size(), error);
@@ -153,6 +164,8 @@ lacuna_status lacuna_program_argument(const lacuna_program *program, size_t inde
 
 lacuna_status lacuna_program_result(const lacuna_program *program, size_t index,
                                     lacuna_value_info *info, lacuna_error **error) {
+  if (Status status = checkPointers({{program, "a program"}, {info, "a value info"}}); !status)
+    return finish(status, error);
   const std::vector<ResultDeclaration> &results = program->shapes.results;
   if (index >= results.size())
     return refuseIndex(index, results.size(), error);
@@ -168,7 +181,7 @@ lacuna_status lacuna_program_result(const lacuna_program *program, size_t index,
 
 const char *lacuna_program_result_extent(const lacuna_program *program, size_t result,
                                          size_t axis) {
-  if (result >= program->extents.size() || axis >= program->extents[result].size())
+  if (!program || result >= program->extents.size() || axis >= program->extents[result].size())
     return nullptr;
   return program->extents[result][axis].c_str();
 }

@@ -27,8 +27,14 @@ static Result<std::shared_ptr<const Executable>> load(const DeviceState &device,
 
 lacuna_status lacuna_load(lacuna_device *device, const lacuna_program *program,
                           lacuna_executable **executable, lacuna_error **error) {
+  if (Status status = checkPointers({{executable, "a place for the executable"}}); !status)
+    return finish(status, error);
+  *executable = nullptr;
+  if (Status status = checkPointers({{device, "a device"}, {program, "a program"}}); !status)
+    return finish(status, error);
   Result<std::shared_ptr<const Executable>> loaded = load(*device->state, program->program);
-  *executable = loaded ? new lacuna_executable{device->state, std::move(*loaded)} : nullptr;
+  if (loaded)
+    *executable = new lacuna_executable{device->state, std::move(*loaded)};
   return finish(loaded.status(), error);
 }
 
@@ -100,9 +106,21 @@ static Result<std::vector<Tensor>> readResults(const lacuna_executable &executab
   return results;
 }
 
+static Status checkLists(const lacuna_executable *executable, const void *arguments,
+                         size_t argumentCount, const void *results, size_t resultCount) {
+  // An empty list may be null.
+  const void *some = "";
+  return checkPointers({{executable, "an executable"},
+                        {argumentCount ? arguments : some, "arguments"},
+                        {resultCount ? results : some, "results"}});
+}
+
 lacuna_status lacuna_run(const lacuna_executable *executable, void *stream,
                          const lacuna_argument *arguments, size_t argument_count,
                          DLTensor *const *results, size_t result_count, lacuna_error **error) {
+  if (Status status = checkLists(executable, arguments, argument_count, results, result_count);
+      !status)
+    return finish(status, error);
   Result<std::vector<Tensor>> views = readResults(*executable, {results, result_count});
   Status status =
       views ? run(*executable, stream, {arguments, argument_count}, *views) : views.status();
@@ -140,6 +158,11 @@ lacuna_status lacuna_run_allocating(const lacuna_executable *executable, void *s
                                     const lacuna_argument *arguments, size_t argument_count,
                                     DLManagedTensor **results, size_t result_count,
                                     lacuna_error **error) {
+  if (Status status = checkLists(executable, arguments, argument_count, results, result_count);
+      !status)
+    return finish(status, error);
+  // Not more than there are: the count is refused by the run, and places beyond stay as they are.
+  result_count = std::min(result_count, executable->executable->program().results.size() + 1);
   std::vector<Tensor> tensors(result_count);
   Status status = run(*executable, stream, {arguments, argument_count}, tensors);
   for (size_t i = 0; i < result_count; ++i) {

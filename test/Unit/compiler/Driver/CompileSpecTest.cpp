@@ -20,11 +20,11 @@ func.func @window(%q: tensor<?x2x?x16xf32>, %k: tensor<?x1x?x16xf32>, %v: tensor
   return %o, %lse : tensor<?x2x?x16xf32>, tensor<?x2x?xf32>
 })";
 
-/// `window` with elements that the GPU takes.
+/// `window` with elements and channels that the GPU takes.
 std::string windowForGpu() {
   std::string text = window;
   for (size_t at = 0; (at = text.find("16xf32", at)) != std::string::npos;)
-    text.replace(at, 6, "16xbf16");
+    text.replace(at, 6, "64xbf16");
   return text;
 }
 
@@ -107,11 +107,11 @@ TEST(CompileSpec, describesArgumentsAndResults) {
   EXPECT_THAT(program->resultNames, ElementsAre("o", "o.lse"));
   Result<ResultShapes> shapes = ResultShapes::of(*program);
   ASSERT_TRUE(shapes.isOk()) << shapes.status().message();
-  EXPECT_THAT(shapes->results[0].shape, ElementsAre(-1, 2, -1, 16));
+  EXPECT_THAT(shapes->results[0].shape, ElementsAre(-1, 2, -1, 64));
   Inputs inputs(5, 3);
   Result<std::vector<Tensor>> inferred = shapes->infer(inputs.arguments(1));
   ASSERT_TRUE(inferred.isOk()) << inferred.status().message();
-  EXPECT_THAT((*inferred)[0].shape, ElementsAre(3, 2, 5, 16));
+  EXPECT_THAT((*inferred)[0].shape, ElementsAre(3, 2, 5, 64));
   EXPECT_THAT((*inferred)[1].shape, ElementsAre(3, 2, 5));
 }
 
