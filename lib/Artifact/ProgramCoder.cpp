@@ -121,9 +121,10 @@ template <typename Coder> static void code(Coder &coder, Value<Coder, Program> &
 }
 
 template <typename Coder> static void code(Coder &coder, Value<Coder, ArtifactOrigin> &origin) {
-  auto &[specDigest, irDigest, options, compiler, nvrtc] = origin;
+  auto &[specDigest, irDigest, spec, options, compiler, nvrtc] = origin;
   coder.text(specDigest);
   coder.text(irDigest);
+  coder.text(spec);
   coder.text(options);
   coder.text(compiler);
   coder.text(nvrtc);

@@ -144,17 +144,15 @@ static std::string jsonOf(const BenchResult &result) {
 }
 
 /// Compiles and measures on the first GPU; the exit code of a failure, or Success.
-static int benchOnGpu(const BoundSpec &spec, const PlanOptions &plan, BenchResult &result) {
+static int benchOnGpu(LoadedSpec &spec, const PlanOptions &plan, BenchResult &result) {
   constexpr int runs = 20;
-  func::FuncOp function = spec.function;
-  OwningOpRef<ModuleOp> module = function->getParentOfType<ModuleOp>().clone();
   result.target = "sm_90a";
   GpuRun gpu;
   Clock::time_point start = Clock::now();
-  if (int code = gpu.compile(*module, plan))
+  if (int code = gpu.compile(*spec.spec, plan))
     return code;
   result.compileSeconds = secondsSince(start);
-  int code = gpu.measure(spec.arguments, runs, result.seconds);
+  int code = gpu.measure(spec.bound.arguments, runs, result.seconds);
   result.phases = gpu.phases;
   return code;
 }
@@ -195,7 +193,7 @@ static int runBench(const Arguments &arguments) {
   result.parseSeconds = secondsSince(begin);
   runtime::ThreadPool threads(threadCount);
   result.threads = threads.getThreads();
-  if (int code = isOnGpu(plan) ? benchOnGpu(loaded.bound, plan, result)
+  if (int code = isOnGpu(plan) ? benchOnGpu(loaded, plan, result)
                                : benchOnCpu(loaded.bound, plan, threads, *limit, result))
     return code;
   FailureOr<AttentionWork> work = countWork(loaded.bound, threads, plan);
@@ -219,6 +217,7 @@ static const Option options[] = {
     consumerRegistersOption,
     pingPongOption,
     lineInfoOption,
+    noCacheOption,
     {"--json", "", "print JSON"},
 };
 

@@ -147,6 +147,7 @@ static const Option options[] = {
     consumerRegistersOption,
     pingPongOption,
     lineInfoOption,
+    noCacheOption,
     {"-o", "FILE", "where to write (default: stdout)"},
 };
 

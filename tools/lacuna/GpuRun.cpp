@@ -1,12 +1,9 @@
 //===- GpuRun.cpp - a spec on a GPU ---------------------------------------===//
 #include "tools/lacuna/GpuRun.h"
 
-#include "compiler/Emit/CudaPrinter.h"
 #include "tools/lacuna/Command.h"
+#include "tools/lacuna/MakeProgram.h"
 #include "tools/lacuna/StridedTensor.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Pass/PassManager.h"
 
 #include <algorithm>
 #include <chrono>
@@ -36,27 +33,24 @@ static double lap(Clock::time_point &start) {
   return std::chrono::duration<double>(start - before).count();
 }
 
-int GpuRun::compile(ModuleOp module, const PlanOptions &plan) {
+int GpuRun::compile(Spec &spec, const PlanOptions &plan) {
   Clock::time_point start = Clock::now();
   Result<GpuOptions> options = GpuOptions::fromEnvironment();
   if (!options)
     return report(options.status());
   options->lineInfo = plan.lineInfo;
+  if (!plan.usesCache)
+    options->cache = nullptr;
   // The driver takes a fifth of a second to start, which the compilation need not wait for.
   std::future<Result<Gpu>> opening = std::async(std::launch::async, Gpu::open, *options);
-  PassManager passes(module.getContext());
-  buildSpecToHopper(passes, plan);
-  if (failed(passes.run(module)))
-    return UserMistake;
-  FailureOr<Program> printed =
-      printProgram(*module.getOps<func::FuncOp>().begin(), {plan.lineInfo});
-  if (failed(printed))
-    return UserMistake;
+  Artifact artifact;
+  if (int code = makeProgram(spec, plan, options->cache.get(), artifact))
+    return code;
   phases.lower = lap(start);
   // Where there is no driver this is known by now.
   Status compiled = Status::ok();
   if (opening.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
-    compiled = compileAhead(*printed, *options);
+    compiled = compileAhead(artifact.program, *options);
   phases.build = lap(start);
   Result<Gpu> opened = opening.get();
   if (!opened)
@@ -65,7 +59,7 @@ int GpuRun::compile(ModuleOp module, const PlanOptions &plan) {
     return report(compiled);
   gpu = std::move(*opened);
   phases.open = lap(start);
-  Result<GpuProgram> loaded = gpu->load(std::move(*printed));
+  Result<GpuProgram> loaded = gpu->load(std::move(artifact.program));
   if (!loaded)
     return report(loaded.status());
   program = std::move(*loaded);

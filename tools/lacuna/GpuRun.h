@@ -3,8 +3,7 @@
 
 #include "lacuna/Runtime.h"
 #include "tools/lacuna/PlanOptions.h"
-
-#include "mlir/IR/BuiltinOps.h"
+#include "tools/lacuna/Spec.h"
 
 #include <optional>
 #include <vector>
@@ -24,8 +23,8 @@ struct GpuPhases {
 /// Success.
 class GpuRun {
 public:
-  /// Lowers `module`, which it changes, and loads the first function's program.
-  int compile(mlir::ModuleOp module, const PlanOptions &plan);
+  /// Makes the program of `spec`, or takes it from the cache or the spec's artifact, and loads it.
+  int compile(Spec &spec, const PlanOptions &plan);
   bool isCompiled() const { return program.has_value(); }
   /// Runs on copies of `arguments`, `repeats` times; results start as NaN, so that what a kernel
   /// leaves out shows. `seconds` is the fastest run on the GPU.

@@ -9,6 +9,8 @@ namespace lacuna::tool {
 struct PlanOptions : public SpecToHopperOptions {
   /// Machine code for a GPU names lines of the spec.
   bool lineInfo = false;
+  /// Programs and machine code of earlier runs are used, and kept for later ones.
+  bool usesCache = true;
 };
 
 } // namespace lacuna::tool

@@ -96,14 +96,14 @@ int Runner::compile() {
     return Success;
   compiled = true;
   auto start = std::chrono::steady_clock::now();
-  // The oracle reads the spec as it was written: compile a copy.
-  module = spec->getModule().clone();
   if (request.onGpu()) {
     gpu.spread = request.strided;
-    int code = gpu.compile(*module, request.plan);
+    int code = gpu.compile(*spec, request.plan);
     compileSeconds = secondsSince(start);
     return code;
   }
+  // The oracle reads the spec as it was written: compile a copy.
+  module = spec->getModule().clone();
   PassManager passes(&spec->getContext());
   buildSpecToTile(passes, request.plan);
   buildTileToLoops(passes);
@@ -288,6 +288,7 @@ static const Option options[] = {
     consumerRegistersOption,
     pingPongOption,
     lineInfoOption,
+    noCacheOption,
     {"--json", "", "print the report as JSON"},
 };
 

@@ -33,6 +33,17 @@ std::unique_ptr<Spec> Spec::load(llvm::StringRef path) {
     return nullptr;
   }
   std::unique_ptr<Spec> spec(new Spec(path));
+  llvm::StringRef bytes = (*buffer)->getBuffer();
+  if (isArtifact(bytes)) {
+    Result<Artifact> artifact = readArtifact(bytes);
+    if (!artifact || artifact->origin.spec.empty()) {
+      fail("cannot read '" + path + "': " +
+           (artifact ? "expected an artifact that holds its spec" : artifact.status().message()));
+      return nullptr;
+    }
+    buffer = llvm::MemoryBuffer::getMemBufferCopy(artifact->origin.spec, path);
+    spec->artifact = std::move(*artifact);
+  }
   spec->sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
   spec->module = parseSpec(spec->sources, &spec->context);
   if (!spec->module)

@@ -1,6 +1,8 @@
 //===- Spec.h - a spec file as a verified module --------------------------===//
 #pragma once
 
+#include "lacuna/ArtifactFile.h"
+
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
@@ -8,6 +10,7 @@
 #include "llvm/Support/SourceMgr.h"
 
 #include <memory>
+#include <optional>
 
 namespace mlir::func {
 class FuncOp;
@@ -15,8 +18,8 @@ class FuncOp;
 
 namespace lacuna::tool {
 
-/// A parsed and verified spec. Diagnostics about it, then or later, are printed to stderr with
-/// file, line, the line's text and a caret.
+/// A parsed and verified spec, from a file of its own or from an artifact. Diagnostics about it,
+/// then or later, are printed to stderr with file, line, the line's text and a caret.
 class Spec {
 public:
   /// Null after a mistake, which is on stderr.
@@ -27,11 +30,18 @@ public:
   /// The only function of the module: what is computed.
   mlir::func::FuncOp getFunction();
   llvm::StringRef getPath() const { return path; }
+  /// The spec's text.
+  llvm::StringRef getText() const {
+    return sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
+  }
+  /// When the path leads to an artifact, that: the spec is the one it was built from.
+  const std::optional<Artifact> &getArtifact() const { return artifact; }
 
 private:
   explicit Spec(llvm::StringRef path);
 
   std::string path;
+  std::optional<Artifact> artifact;
   llvm::SourceMgr sources;
   mlir::MLIRContext context;
   /// Goes before the context that it listens to.

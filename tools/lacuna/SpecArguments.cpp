@@ -74,6 +74,7 @@ int readPlan(const Arguments &arguments, PlanOptions &plan) {
   }
   plan.pingPong = arguments.has(pingPongOption.name);
   plan.lineInfo = arguments.has(lineInfoOption.name);
+  plan.usesCache = !arguments.has(noCacheOption.name);
   return Success;
 }
 

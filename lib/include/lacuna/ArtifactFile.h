@@ -22,6 +22,8 @@ inline constexpr uint32_t artifactVersion = 1;
 struct ArtifactOrigin {
   /// SHA-256 in hex of the spec's text, and of its canonical IR.
   std::string specDigest, irDigest;
+  /// The spec itself, from which its inputs and its exact results can be told.
+  std::string spec;
   /// Options of the compiler, as a command line has them.
   std::string options;
   /// Which build of the compiler wrote the sources.

@@ -1,0 +1,86 @@
+//===- ProgramCache.cpp - programs by text, by meaning, else compiled ------===//
+#include "runtime/Cache/ProgramCache.h"
+
+namespace lacuna {
+
+static CacheKey programKey(const Digest &digest) { return {"program", digest}; }
+
+namespace {
+/// One request.
+class Lookup {
+public:
+  Lookup(BlobStore &cache, const ProgramSteps &steps) : cache(cache), steps(steps) {}
+
+  /// The digest that the text leads to.
+  Result<Digest> find();
+  /// The bytes of the program; `simplify` is called unless that was done or they are there.
+  Result<Blob> program(const Digest &digest);
+
+private:
+  Result<Digest> simplify();
+
+  BlobStore &cache;
+  const ProgramSteps &steps;
+  std::optional<Digest> simplified;
+};
+} // namespace
+
+Result<Digest> Lookup::simplify() {
+  if (simplified)
+    return *simplified;
+  Result<Digest> digest = steps.simplify();
+  if (digest)
+    simplified = *digest;
+  return digest;
+}
+
+Result<Blob> Lookup::program(const Digest &digest) {
+  return cache.findOrMake(programKey(digest), steps.label, [&]() -> Result<std::string> {
+    if (Result<Digest> same = simplify(); !same)
+      return same.status();
+    Result<Artifact> artifact = steps.compile();
+    return artifact ? writeArtifact(*artifact) : artifact.status();
+  });
+}
+
+Result<Digest> Lookup::find() {
+  CacheKey key{"spec", steps.text};
+  // The program is made before the text leads to it.
+  auto make = [&]() -> Result<std::string> {
+    Result<Digest> digest = simplify();
+    if (!digest)
+      return digest.status();
+    Result<Blob> bytes = program(*digest);
+    return bytes ? Result<std::string>(digest->hex()) : bytes.status();
+  };
+  for (bool again : {false, true}) {
+    Result<Blob> found = cache.findOrMake(key, steps.label, make);
+    if (!found)
+      return found.status();
+    if (std::optional<Digest> digest = Digest::parse(**found))
+      return *digest;
+    if (!again)
+      cache.discard(key, "expected the digest of a program");
+  }
+  return Status::error(StatusCode::Corrupt, "expected the digest of a program in the cache");
+}
+
+Result<Artifact> findOrCompile(BlobStore &cache, const ProgramSteps &steps) {
+  Lookup lookup(cache, steps);
+  Result<Digest> digest = lookup.find();
+  if (!digest)
+    return digest.status();
+  for (bool again : {false, true}) {
+    Result<Blob> bytes = lookup.program(*digest);
+    if (!bytes)
+      return bytes.status();
+    Result<Artifact> artifact = readArtifact(**bytes);
+    // Its checksum was right, so a compiler wrote what this library does not read.
+    if (artifact || again)
+      return artifact;
+    cache.discard(programKey(*digest), artifact.status().message());
+  }
+  return Status::error(StatusCode::Corrupt, "expected a program in the cache");
+}
+
+} // namespace lacuna

@@ -1,0 +1,90 @@
+//===- ProgramCacheTest.cpp - when a compiler is reached --------------------===//
+#include "runtime/Cache/ProgramCache.h"
+
+#include "test/Unit/lib/Artifact/SampleArtifact.h"
+#include "test/Unit/runtime/Cache/CacheTest.h"
+
+using namespace lacuna;
+
+namespace {
+class ProgramCacheTest : public CacheTest {
+protected:
+  /// Steps that count how often they are taken; the program is named like the meaning.
+  ProgramSteps steps(const std::string &text, const std::string &meaning) {
+    return {sha256(text),
+            [this, meaning]() -> Result<Digest> {
+              ++simplified;
+              return sha256(meaning);
+            },
+            [this, meaning]() -> Result<Artifact> {
+              ++compiled;
+              Artifact artifact = sampleArtifact();
+              artifact.program.name = meaning;
+              return artifact;
+            },
+            "label"};
+  }
+  std::string nameOf(BlobStore &store, const std::string &text, const std::string &meaning) {
+    Result<Artifact> artifact = findOrCompile(store, steps(text, meaning));
+    return artifact ? artifact->program.name : artifact.status().message();
+  }
+  int simplified = 0, compiled = 0;
+};
+} // namespace
+
+TEST_F(ProgramCacheTest, compilesEachMeaningOnce) {
+  {
+    BlobStore store(options());
+    EXPECT_EQ(nameOf(store, "text", "meaning"), "meaning");
+    EXPECT_EQ(nameOf(store, "text", "meaning"), "meaning");
+    EXPECT_EQ(simplified, 1);
+    EXPECT_EQ(nameOf(store, "text // comment", "meaning"), "meaning");
+    EXPECT_EQ(simplified, 2);
+    EXPECT_EQ(compiled, 1);
+  }
+  BlobStore store(options());
+  EXPECT_EQ(nameOf(store, "text", "meaning"), "meaning");
+  EXPECT_EQ(nameOf(store, "text // comment", "meaning"), "meaning");
+  EXPECT_EQ(simplified, 2) << "both texts lead to the program";
+  EXPECT_EQ(nameOf(store, "other", "another"), "another");
+  EXPECT_EQ(compiled, 2);
+}
+
+// The text is known, its program was evicted.
+TEST_F(ProgramCacheTest, compilesWhatWasEvicted) {
+  {
+    BlobStore store(options());
+    nameOf(store, "text", "meaning");
+  }
+  std::filesystem::remove(pathOf({"program", sha256("meaning")}));
+  BlobStore store(options());
+  EXPECT_EQ(nameOf(store, "text", "meaning"), "meaning");
+  EXPECT_EQ(simplified, 2);
+  EXPECT_EQ(compiled, 2);
+}
+
+TEST_F(ProgramCacheTest, replacesWhatItCannotRead) {
+  BlobStore store(options());
+  setLogLevel(LogLevel::Off);
+  store.put({"program", sha256("meaning")}, "no artifact");
+  EXPECT_EQ(nameOf(store, "text", "meaning"), "meaning");
+  EXPECT_EQ(compiled, 1);
+  store.put({"spec", sha256("text")}, "no digest");
+  EXPECT_EQ(nameOf(store, "text", "meaning"), "meaning");
+  EXPECT_EQ(compiled, 1);
+  setLogLevel(LogLevel::Warning);
+}
+
+TEST_F(ProgramCacheTest, givesFailuresBack) {
+  BlobStore store(options());
+  ProgramSteps wrong = steps("text", "meaning"), later = wrong;
+  wrong.simplify = []() -> Result<Digest> {
+    return Status::error(StatusCode::InvalidArgument, "no such op");
+  };
+  later.compile = []() -> Result<Artifact> {
+    return Status::error(StatusCode::Unsupported, "too large");
+  };
+  EXPECT_EQ(findOrCompile(store, wrong).status().message(), "no such op");
+  EXPECT_EQ(findOrCompile(store, later).status().message(), "too large");
+  EXPECT_EQ(nameOf(store, "text", "meaning"), "meaning") << "neither was kept";
+}

@@ -1,0 +1,68 @@
+//===- MakeProgram.cpp - the GPU's program of a spec, kept or made ---------===//
+#include "tools/lacuna/MakeProgram.h"
+
+#include "compiler/Driver/ProgramKeys.h"
+#include "compiler/Emit/CudaPrinter.h"
+#include "runtime/Cache/ProgramCache.h"
+#include "tools/lacuna/Command.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+
+namespace lacuna::tool {
+
+/// A mistake whose message is on stderr.
+static Status reported() { return Status::error(StatusCode::InvalidArgument, ""); }
+
+static Result<Artifact> compile(Spec &spec, const PlanOptions &plan, const Digest &meaning) {
+  // What reads the spec later reads it as it was written.
+  OwningOpRef<ModuleOp> module = spec.getModule().clone();
+  PassManager passes(module->getContext());
+  buildSpecToHopper(passes, plan);
+  if (failed(passes.run(*module)))
+    return reported();
+  FailureOr<Program> program =
+      printProgram(*module->getOps<func::FuncOp>().begin(), {plan.lineInfo});
+  if (failed(program))
+    return reported();
+  Artifact artifact;
+  artifact.program = std::move(*program);
+  artifact.origin.specDigest = sha256(spec.getText()).hex();
+  artifact.origin.irDigest = meaning.hex();
+  artifact.origin.spec = spec.getText();
+  artifact.origin.options = optionsText(plan, plan.lineInfo);
+  artifact.origin.compiler = compilerBuild();
+  return artifact;
+}
+
+int makeProgram(Spec &spec, const PlanOptions &plan, BlobStore *cache, Artifact &artifact) {
+  if (spec.getArtifact()) {
+    artifact = *spec.getArtifact();
+    return Success;
+  }
+  Digest text = digestOfText(spec.getText(), spec.getPath(), plan, plan.lineInfo), meaning;
+  ProgramSteps steps;
+  steps.text = text;
+  steps.label = spec.getFunction().getSymName().str();
+  steps.simplify = [&]() -> Result<Digest> {
+    FailureOr<Digest> digest = digestOfMeaning(spec.getModule(), plan);
+    if (failed(digest))
+      return reported();
+    // Lines are part of the kernels then: other lines, other program.
+    return meaning = plan.lineInfo ? text : *digest;
+  };
+  steps.compile = [&] { return compile(spec, plan, meaning); };
+  Result<Artifact> made = reported();
+  if (cache && !compilerBuild().empty())
+    made = findOrCompile(*cache, steps);
+  else if (Result<Digest> digest = steps.simplify())
+    made = steps.compile();
+  if (!made)
+    return made.status().message().empty() ? UserMistake : failEnvironment(made.status().message());
+  artifact = std::move(*made);
+  return Success;
+}
+
+} // namespace lacuna::tool
