@@ -67,6 +67,9 @@ static std::string_view asText(const Digest &digest) {
 
 Result<std::string> writeArtifact(const Artifact &artifact) {
   const Program &program = artifact.program;
+  if (program.native)
+    return Status::error(StatusCode::Unsupported,
+                         "expected a program for a GPU, got machine code of this process");
   if (Status status = checkProgram(program); !status)
     return status;
   std::vector<std::pair<Section, std::string>> sections;

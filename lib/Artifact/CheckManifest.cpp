@@ -260,6 +260,9 @@ Status ProgramChecker::check() {
   for (const Launch &launch : program.launches)
     if (Status status = checkLaunch(launch); !status)
       return status;
+  if (!program.resultNames.empty() && program.resultNames.size() != program.results.size())
+    return corrupt("expected names of {} results, got {}", program.results.size(),
+                   program.resultNames.size());
   for (unsigned result : program.results)
     if (result >= buffers.size() || buffers[result].kind != Buffer::Kind::Tensor)
       return corrupt("expected results to be tensors of the program, got buffer {}", result);

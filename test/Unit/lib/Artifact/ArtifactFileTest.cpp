@@ -66,13 +66,21 @@ TEST(ArtifactFile, readsWhatItWrites) {
 TEST(ArtifactFile, bytesOfVersion1AreFixed) {
   EXPECT_EQ(artifactVersion, 1u);
   EXPECT_EQ(sha256(written()).hex(),
-            "b74d6a87cebf6b624d9058fd9e9b6a053d47eec3adbc52a3a91975dd53f2c734");
+            "8046e7959c08b1f078b7e0cbf2973e195996fb1e742cc46ecab0be0f2bd399fb");
 }
 
 TEST(ArtifactFile, refusesProgramsThatBreakARule) {
   Artifact sample = sampleArtifact();
-  sample.program.results = {9};
+  sample.program.results = {4, 9};
   EXPECT_THAT(writeArtifact(sample).status().message(), HasSubstr("results to be tensors"));
+  struct Native final : NativeCode {
+    Status run(std::span<const Argument>, std::span<const Tensor>, Executor &) const override {
+      return Status::ok();
+    }
+  };
+  sample = sampleArtifact();
+  sample.program.native = std::make_shared<Native>();
+  EXPECT_EQ(writeArtifact(sample).status().code(), StatusCode::Unsupported);
 }
 
 TEST(ArtifactFile, findsEveryTruncation) {

@@ -99,6 +99,8 @@ TEST(CheckManifest, refusesEachBrokenRule) {
        [](Program &p, KernelManifest &) { p.launches[0].inputs = {2, 1}; }},
       {"overwrite a result of an earlier launch",
        [](Program &p, KernelManifest &) { p.launches[0].into = {0}; }},
+      {"names of 1 results, got 2",
+       [](Program &p, KernelManifest &) { p.resultNames = {"y", "z"}; }},
       {"results to be tensors", [](Program &p, KernelManifest &) { p.results = {3}; }},
       {"results to be tensors", [](Program &p, KernelManifest &) { p.results = {1}; }},
   };
