@@ -2,8 +2,8 @@
 #include "compiler/Driver/CpuProgram.h"
 #include "compiler/Driver/InitDialects.h"
 #include "compiler/Driver/ParseSpec.h"
+#include "compiler/Driver/SpecInterface.h"
 #include "compiler/Emit/CudaPrinter.h"
-#include "compiler/Emit/ValueName.h"
 #include "compiler/Pipelines/Pipelines.h"
 #include "lacuna/Compiler.h"
 
@@ -118,25 +118,6 @@ static func::FuncOp findFunction(ModuleOp module) {
               "expected a spec to have one function, got ")
         << functions.size();
   return {};
-}
-
-/// What the text calls the function's results: "o" for the first result of an op, "o.lse" for the
-/// second, the result's number without a name.
-static std::vector<std::string> namesOfResults(func::FuncOp function) {
-  std::vector<std::string> names;
-  auto end = dyn_cast<func::ReturnOp>(function.getBody().back().getTerminator());
-  if (!end)
-    return names;
-  for (Value value : end.getOperands()) {
-    auto result = dyn_cast<OpResult>(value);
-    std::string name = valueName(result ? Value(result.getOwner()->getResult(0)) : value);
-    if (name.empty())
-      name = std::to_string(names.size());
-    else if (result && result.getResultNumber() > 0)
-      name += ".lse";
-    names.push_back(std::move(name));
-  }
-  return names;
 }
 
 static void copyPlan(const CompileOptions &from, SpecToHopperOptions &to) {

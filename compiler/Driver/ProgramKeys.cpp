@@ -1,6 +1,7 @@
 //===- ProgramKeys.cpp - what decides about a program ----------------------===//
 #include "compiler/Driver/ProgramKeys.h"
 
+#include "compiler/Driver/SpecInterface.h"
 #include "lib/Support/BuildId.h"
 
 #include "mlir/IR/OwningOpRef.h"
@@ -52,7 +53,13 @@ FailureOr<Digest> digestOfMeaning(ModuleOp module, const SpecToHopperOptions &op
   std::string text;
   llvm::raw_string_ostream os(text);
   copy->print(os, OpPrintingFlags().printNameLocAsPrefix());
-  return startDigest(options, /*lineInfo=*/false).field("ir", text).finish();
+  FieldDigest digest = startDigest(options, /*lineInfo=*/false);
+  digest.field("ir", text);
+  // Equal results may be one value by now.
+  for (func::FuncOp function : module.getOps<func::FuncOp>())
+    for (const std::string &name : namesOfResults(function))
+      digest.field("result", name);
+  return digest.finish();
 }
 
 } // namespace lacuna

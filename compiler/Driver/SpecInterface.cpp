@@ -347,4 +347,21 @@ FailureOr<BoundSpec> bindSpec(func::FuncOp function, const BindOptions &options)
   return Binder(function, options).bind();
 }
 
+std::vector<std::string> namesOfResults(func::FuncOp function) {
+  std::vector<std::string> names;
+  auto end = dyn_cast<func::ReturnOp>(function.getBody().back().getTerminator());
+  if (!end)
+    return names;
+  for (Value value : end.getOperands()) {
+    auto result = dyn_cast<OpResult>(value);
+    std::string name = valueName(result ? Value(result.getOwner()->getResult(0)) : value);
+    if (name.empty())
+      name = std::to_string(names.size());
+    else if (result && result.getResultNumber() > 0)
+      name += ".lse";
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
 } // namespace lacuna

@@ -46,6 +46,10 @@ struct BoundSpec {
   uint64_t seed = 0;
 };
 
+/// What the text calls the function's results: "o" for the first result of an op, "o.lse" for the
+/// second, the result's number without a name.
+std::vector<std::string> namesOfResults(mlir::func::FuncOp function);
+
 /// Finds a value for every argument of `function`: from `--set`, then from files, then from
 /// declared defaults. After a mistake the diagnostic is emitted.
 mlir::FailureOr<BoundSpec> bindSpec(mlir::func::FuncOp function, const BindOptions &options);

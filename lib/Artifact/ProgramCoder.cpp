@@ -121,13 +121,12 @@ template <typename Coder> static void code(Coder &coder, Value<Coder, Program> &
 }
 
 template <typename Coder> static void code(Coder &coder, Value<Coder, ArtifactOrigin> &origin) {
-  auto &[specDigest, irDigest, spec, options, compiler, nvrtc] = origin;
+  auto &[specDigest, irDigest, spec, options, compiler] = origin;
   coder.text(specDigest);
   coder.text(irDigest);
   coder.text(spec);
   coder.text(options);
   coder.text(compiler);
-  coder.text(nvrtc);
 }
 
 template <typename T> static std::string write(const T &value) {

@@ -41,19 +41,13 @@ static Status readBytes(const char *name, uint64_t &value) {
   const char *text = std::getenv(name);
   if (!text || !*text)
     return Status::ok();
-  std::string_view digits = text;
-  constexpr std::string_view prefixes = "KMGT";
-  size_t power = prefixes.find(digits.back());
-  if (power != prefixes.npos)
-    digits.remove_suffix(1);
-  int64_t unit = int64_t{1} << (power == prefixes.npos ? 0 : 10 * (power + 1)), bytes = 0;
-  std::optional<int64_t> number = parseInteger(digits);
-  if (!number || *number < 0 || __builtin_mul_overflow(*number, unit, &bytes))
+  std::optional<uint64_t> bytes = parseBytes(text);
+  if (!bytes)
     return Status::error(
         StatusCode::InvalidArgument,
         fmt::format("expected {} to be a number of bytes such as 512M or 2G, got '{}'", name,
                     text));
-  value = static_cast<uint64_t>(bytes);
+  value = *bytes;
   return Status::ok();
 }
 

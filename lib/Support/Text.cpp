@@ -57,6 +57,18 @@ std::optional<double> parseNumber(std::string_view text) {
   return number;
 }
 
+std::optional<uint64_t> parseBytes(std::string_view text) {
+  constexpr std::string_view prefixes = "KMGT";
+  size_t power = text.empty() ? prefixes.npos : prefixes.find(text.back());
+  if (power != prefixes.npos)
+    text.remove_suffix(1);
+  int64_t unit = int64_t{1} << (power == prefixes.npos ? 0 : 10 * (power + 1)), bytes = 0;
+  std::optional<int64_t> number = parseInteger(text);
+  if (!number || *number < 0 || __builtin_mul_overflow(*number, unit, &bytes))
+    return std::nullopt;
+  return static_cast<uint64_t>(bytes);
+}
+
 std::optional<std::vector<int64_t>> parseShape(std::string_view text) {
   std::vector<int64_t> shape;
   while (true) {

@@ -20,6 +20,9 @@ std::string durationText(double seconds);
 std::optional<int64_t> parseInteger(std::string_view text);
 /// A whole number with a fraction or exponent, or nothing.
 std::optional<double> parseNumber(std::string_view text);
+/// Bytes, perhaps with K, M, G or T behind the number (2^10 and so on); nothing when it is no such
+/// number or beyond 63 bits.
+std::optional<uint64_t> parseBytes(std::string_view text);
 /// "1x8x4096x64": non-negative extents between `x`.
 std::optional<std::vector<int64_t>> parseShape(std::string_view text);
 

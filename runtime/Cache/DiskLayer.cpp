@@ -26,13 +26,10 @@ DiskLayer::DiskLayer(std::string folder, uint64_t limit, std::shared_ptr<FileOpe
 // Reading
 //===----------------------------------------------------------------------===//
 
-Result<Entry> DiskLayer::read(const CacheKey &key) {
-  Result<FileHandle> folder = openCacheFolder(path, /*create=*/false);
-  if (!folder)
-    return folder.status();
+Result<Entry> DiskLayer::readFrom(int folder, const CacheKey &key, FileHandle &file) {
   std::string name = key.fileName();
   // Without blocking: what lies there may be a pipe.
-  FileHandle file(files->open(folder->get(), name.c_str(), O_RDONLY | O_NONBLOCK));
+  file = FileHandle(files->open(folder, name.c_str(), O_RDONLY | O_NONBLOCK));
   auto failure = [&](StatusCode code, std::string_view why) {
     return Status::error(code,
                          fmt::format("cache entry {}/{}/{}: {}", path, entriesFolder, name, why));
@@ -42,19 +39,37 @@ Result<Entry> DiskLayer::read(const CacheKey &key) {
     return failure(errno == ENOENT ? StatusCode::NotFound : StatusCode::Io, errorText());
   struct stat facts = {};
   if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) ||
-      facts.st_uid != ::geteuid()) {
-    files->unlink(folder->get(), name.c_str());
+      facts.st_uid != ::geteuid())
     return failure(StatusCode::Corrupt, "expected a file of this user");
-  }
   Result<Entry> entry = readEntry(*files, file.get(), static_cast<uint64_t>(facts.st_size), key);
-  if (entry) {
-    // Another time or none does no harm: it only decides who goes first.
+  return entry ? std::move(entry) : failure(entry.status().code(), entry.status().message());
+}
+
+Result<Entry> DiskLayer::read(const CacheKey &key) {
+  Result<FileHandle> folder = openCacheFolder(path, /*create=*/false);
+  if (!folder)
+    return folder.status();
+  FileHandle file;
+  Result<Entry> entry = readFrom(folder->get(), key, file);
+  if (entry) // Another time or none does no harm: it only decides who goes first.
     files->touch(file.get());
-    return entry;
-  }
-  if (entry.status().code() == StatusCode::Corrupt)
-    files->unlink(folder->get(), name.c_str());
-  return failure(entry.status().code(), entry.status().message());
+  else if (entry.status().code() == StatusCode::Corrupt)
+    files->unlink(folder->get(), key.fileName().c_str());
+  return entry;
+}
+
+Result<Entry> DiskLayer::check(const CacheKey &key) {
+  Result<FileHandle> folder = openCacheFolder(path, /*create=*/false);
+  FileHandle file;
+  return folder ? readFrom(folder->get(), key, file) : folder.status();
+}
+
+std::string DiskLayer::label(const CacheKey &key) {
+  Result<FileHandle> folder = openCacheFolder(path, /*create=*/false);
+  if (!folder)
+    return {};
+  FileHandle file(files->open(folder->get(), key.fileName().c_str(), O_RDONLY | O_NONBLOCK));
+  return file ? readLabel(*files, file.get()) : std::string();
 }
 
 void DiskLayer::remove(const CacheKey &key) {

@@ -51,6 +51,10 @@ public:
 
   /// Oldest use first.
   Result<std::vector<ListedEntry>> list();
+  /// Reads an entry as `read` does, and leaves everything as it is.
+  Result<Entry> check(const CacheKey &key);
+  /// What an entry is called; empty when that cannot be read.
+  std::string label(const CacheKey &key);
   /// Removes entries, those not used for longest first, until at most `limit` bytes are left, and
   /// what writers that died have left. `keep` stays.
   Result<PruneReport> prune(uint64_t limit, const CacheKey *keep = nullptr);
@@ -61,6 +65,9 @@ private:
     std::vector<std::string> partial, locks;
   };
   Listing scan(int folder);
+  /// An entry of the open folder; Corrupt when it should be removed. `file` stays open after
+  /// success.
+  Result<Entry> readFrom(int folder, const CacheKey &key, FileHandle &file);
   Status publish(int folder, const CacheKey &key, std::string_view header,
                  std::string_view contents);
   void pruneListed(int folder, const Listing &listing, uint64_t limit, const CacheKey *keep,

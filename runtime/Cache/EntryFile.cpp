@@ -42,6 +42,16 @@ std::string entryHeader(const CacheKey &key, std::string_view label, std::string
   return std::move(writer.bytes);
 }
 
+std::string readLabel(FileOperations &files, int file) {
+  std::string header(headerBytes, '\0'), label;
+  if (!readAll(files, file, header) || !header.starts_with(magic))
+    return {};
+  uint32_t bytes = 0;
+  ByteReader(std::string_view(header).substr(12, 4)).integer(bytes);
+  label.resize(std::min<size_t>(bytes, longestLabel));
+  return readAll(files, file, label) ? label : std::string();
+}
+
 template <typename... Values>
 static Status corrupt(fmt::format_string<Values...> format, Values &&...values) {
   return Status::error(StatusCode::Corrupt, fmt::format(format, std::forward<Values>(values)...));

@@ -19,4 +19,7 @@ std::string entryHeader(const CacheKey &key, std::string_view label, std::string
 /// every byte is as it was written for this key.
 Result<Entry> readEntry(FileOperations &files, int file, uint64_t size, const CacheKey &key);
 
+/// The label alone; nothing else is checked but its length.
+std::string readLabel(FileOperations &files, int file);
+
 } // namespace lacuna

@@ -87,7 +87,9 @@ int writeOutput(llvm::StringRef path, llvm::StringRef bytes);
 llvm::ArrayRef<const Command *> allCommands();
 
 extern const Command benchCommand;
+extern const Command cacheCommand;
 extern const Command compileCommand;
+extern const Command inspectCommand;
 extern const Command runCommand;
 extern const Command explainCommand;
 extern const Command plotCommand;

@@ -5,7 +5,8 @@ namespace lacuna::tool {
 
 llvm::ArrayRef<const Command *> allCommands() {
   static const Command *const commands[] = {
-      &runCommand, &explainCommand, &plotCommand, &benchCommand, &compileCommand,
+      &runCommand,     &explainCommand, &plotCommand,  &benchCommand,
+      &compileCommand, &inspectCommand, &cacheCommand,
   };
   return commands;
 }

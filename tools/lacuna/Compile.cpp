@@ -1,8 +1,10 @@
 //===- Compile.cpp - lacuna compile: a spec at each level -----------------===//
 #include "compiler/Pipelines/Pipelines.h"
+#include "lib/Support/File.h"
 #include "tools/lacuna/Command.h"
 #include "tools/lacuna/CpuCode.h"
 #include "tools/lacuna/GpuCode.h"
+#include "tools/lacuna/MakeProgram.h"
 #include "tools/lacuna/Spec.h"
 #include "tools/lacuna/SpecArguments.h"
 
@@ -78,13 +80,12 @@ static const Level levels[] = {
     {"cubin", "machine code", emitCubin},
     {"sass-report", "registers, spills, occupancy and instructions of each kernel, as JSON",
      emitSassReport},
+    {"artifact", "one file that a runtime loads without a compiler", emitArtifact},
 };
 
-/// Levels that a later version has.
-static const llvm::StringRef elsewhere[] = {"artifact"};
-
 /// Levels of the target sm_90a; the others are the CPU's unless --target says otherwise.
-static const llvm::StringRef gpuLevels[] = {"hopper", "cuda", "ptx", "cubin", "sass-report"};
+static const llvm::StringRef gpuLevels[] = {"hopper", "cuda",        "ptx",
+                                            "cubin",  "sass-report", "artifact"};
 
 static const Level *findLevel(llvm::StringRef name) {
   const Level *found =
@@ -97,15 +98,13 @@ static int runCompile(const Arguments &arguments) {
   if (!arguments.has("--emit"))
     return failUsage(arguments.getCommand(), "expected --emit=LEVEL");
   const Level *level = findLevel(name);
-  if (!level && !llvm::is_contained(elsewhere, name)) {
+  if (!level) {
     llvm::SmallVector<llvm::StringRef> names;
     for (const Level &known : levels)
       names.push_back(known.name);
     return failUsage(arguments.getCommand(),
                      "unknown level '" + name + "'" + didYouMean(name, names));
   }
-  if (llvm::is_contained(elsewhere, name))
-    return failEnvironment("level '" + name + "' is not in this build");
   PlanOptions plan;
   if (int code = readPlan(arguments, plan))
     return code;
@@ -120,7 +119,12 @@ static int runCompile(const Arguments &arguments) {
   llvm::raw_string_ostream os(text);
   if (int code = level->emit(*spec, plan, os))
     return code;
-  return writeOutput(arguments.get("-o"), text);
+  llvm::StringRef path = arguments.get("-o");
+  if (name != "artifact" || path.empty() || path == "-")
+    return writeOutput(path, text);
+  // Whoever reads an artifact finds the old one or the new one, whole.
+  Status written = writeFile(path.str(), text);
+  return written ? Success : failEnvironment(written.message());
 }
 
 static const Option options[] = {
@@ -138,7 +142,8 @@ static const Option options[] = {
      "  cuda      CUDA C++\n"
      "  ptx       what NVRTC makes of it; no GPU is needed\n"
      "  cubin     machine code\n"
-     "  sass-report  registers, spills, occupancy and instructions of each kernel, as JSON"},
+     "  sass-report  registers, spills, occupancy and instructions of each kernel, as JSON\n"
+     "  artifact  one file that a runtime loads without a compiler; 'lacuna inspect' shows it"},
     {"--target", "TARGET", "what tiles are for: cpu (default) or cuda; the GPU's levels imply it"},
     queryTileOption,
     keyTileOption,

@@ -2,12 +2,15 @@
 #include "tools/lacuna/MakeProgram.h"
 
 #include "compiler/Driver/ProgramKeys.h"
+#include "compiler/Driver/SpecInterface.h"
 #include "compiler/Emit/CudaPrinter.h"
+#include "lacuna/Runtime.h"
 #include "runtime/Cache/ProgramCache.h"
 #include "tools/lacuna/Command.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -27,6 +30,7 @@ static Result<Artifact> compile(Spec &spec, const PlanOptions &plan, const Diges
       printProgram(*module->getOps<func::FuncOp>().begin(), {plan.lineInfo});
   if (failed(program))
     return reported();
+  program->resultNames = namesOfResults(spec.getFunction());
   Artifact artifact;
   artifact.program = std::move(*program);
   artifact.origin.specDigest = sha256(spec.getText()).hex();
@@ -39,6 +43,11 @@ static Result<Artifact> compile(Spec &spec, const PlanOptions &plan, const Diges
 
 int makeProgram(Spec &spec, const PlanOptions &plan, BlobStore *cache, Artifact &artifact) {
   if (spec.getArtifact()) {
+    if (optionsText(plan, plan.lineInfo) != optionsText(SpecToHopperOptions(), false)) {
+      fail("expected no options of a plan with an artifact, whose kernels are made, got " +
+           llvm::Twine(optionsText(plan, plan.lineInfo)));
+      return WrongUsage;
+    }
     artifact = *spec.getArtifact();
     return Success;
   }
@@ -62,6 +71,28 @@ int makeProgram(Spec &spec, const PlanOptions &plan, BlobStore *cache, Artifact 
   if (!made)
     return made.status().message().empty() ? UserMistake : failEnvironment(made.status().message());
   artifact = std::move(*made);
+  return Success;
+}
+
+int emitArtifact(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
+  Result<GpuOptions> options = GpuOptions::fromEnvironment();
+  if (!options)
+    return fail(options.status().message());
+  options->lineInfo = plan.lineInfo;
+  if (!plan.usesCache)
+    options->cache = nullptr;
+  Artifact artifact;
+  if (int code = makeProgram(spec, plan, options->cache.get(), artifact))
+    return code;
+  Status compiled = compileAhead(artifact.program, *options);
+  if (compiled.code() == StatusCode::Missing)
+    llvm::errs() << "lacuna: note: the artifact holds sources only: " << compiled.message() << '\n';
+  else if (!compiled)
+    return failEnvironment(compiled.message());
+  Result<std::string> bytes = writeArtifact(artifact);
+  if (!bytes)
+    return failEnvironment(bytes.status().message());
+  os << *bytes;
   return Success;
 }
 

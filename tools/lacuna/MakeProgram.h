@@ -16,4 +16,8 @@ namespace lacuna::tool {
 /// after a message, or Success.
 int makeProgram(Spec &spec, const PlanOptions &plan, BlobStore *cache, Artifact &artifact);
 
+/// Writes the artifact of `spec`, with machine code where there is NVRTC and with a note on stderr
+/// elsewhere.
+int emitArtifact(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os);
+
 } // namespace lacuna::tool

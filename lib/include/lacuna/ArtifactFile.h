@@ -28,8 +28,6 @@ struct ArtifactOrigin {
   std::string options;
   /// Which build of the compiler wrote the sources.
   std::string compiler;
-  /// Version of NVRTC that made the machine code; empty when there is none.
-  std::string nvrtc;
 };
 
 /// A program and where it comes from.
