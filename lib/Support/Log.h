@@ -1,22 +1,15 @@
-//===- Log.h - the one place that writes messages to stderr ----------------===//
+//===- Log.h - writing messages --------------------------------------------===//
 #pragma once
 
+#include "lacuna/Log.h"
+
 #include <fmt/format.h>
-#include <string_view>
 
 namespace lacuna {
 
-/// In rising order of importance.
-enum class LogLevel { Debug, Info, Warning, Error, Off };
+inline bool isLogged(LogLevel level) { return level != LogLevel::Off && level >= logLevel(); }
 
-/// "debug", "info", ...: the words of LACUNA_LOG.
-const char *toString(LogLevel level);
-
-/// Messages below `level` are dropped; warnings and errors are shown at first.
-void setLogLevel(LogLevel level);
-bool isLogged(LogLevel level);
-
-/// Writes one line to stderr in one call, so that lines of threads do not mix.
+/// Gives one line to the sink; to stderr in one call, so that lines of threads do not mix.
 void logLine(LogLevel level, std::string_view text);
 
 template <typename... Values>

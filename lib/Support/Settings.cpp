@@ -4,6 +4,7 @@
 #include "lib/Support/Text.h"
 
 #include <cstdlib>
+#include <fmt/format.h>
 
 namespace lacuna {
 
@@ -85,7 +86,27 @@ Result<Settings> Settings::fromEnvironment() {
   settings.programPath = readText("PATH");
   settings.home = readText("HOME");
   settings.xdgCacheHome = readText("XDG_CACHE_HOME");
+  settings.nvtxInjection = readText("NVTX_INJECTION64_PATH");
   return settings;
+}
+
+Result<LogLevel> Settings::logLevelFromEnvironment() {
+  LogLevel level = LogLevel::Warning;
+  if (Status status = readLevel("LACUNA_LOG", level); !status)
+    return status;
+  return level;
+}
+
+std::vector<EnvironmentVariable> listEnvironment() {
+  std::vector<EnvironmentVariable> variables;
+  for (const char *name :
+       {"LACUNA_THREADS", "LACUNA_LOG", "LACUNA_CACHE_DIR", "LACUNA_CACHE_SIZE", "LACUNA_NVRTC",
+        "LACUNA_NVDISASM", "LACUNA_PROPERTY_CASES", "LACUNA_PROPERTY_SEED", "CUDA_HOME", "PATH",
+        "HOME", "XDG_CACHE_HOME", "NVTX_INJECTION64_PATH"}) {
+    const char *text = std::getenv(name);
+    variables.push_back({name, text ? std::optional<std::string>(text) : std::nullopt});
+  }
+  return variables;
 }
 
 } // namespace lacuna

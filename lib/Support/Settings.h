@@ -1,10 +1,12 @@
 //===- Settings.h - the only reader of environment variables ---------------===//
 #pragma once
 
+#include "lacuna/Log.h"
 #include "lacuna/Status.h"
-#include "lib/Support/Log.h"
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace lacuna {
 
@@ -32,8 +34,22 @@ struct Settings {
   /// CUDA_HOME, PATH and HOME, where that search looks; empty when unset.
   std::string cudaHome, programPath, home;
 
+  /// NVTX_INJECTION64_PATH: the library of a profiler that wants ranges; empty: nobody does.
+  std::string nvtxInjection;
+
   /// Reads all variables; one that is there with a wrong value is an error that names it.
   static Result<Settings> fromEnvironment();
+  /// LACUNA_LOG alone.
+  static Result<LogLevel> logLevelFromEnvironment();
 };
+
+/// A variable that `Settings` reads, for reports.
+struct EnvironmentVariable {
+  std::string name;
+  /// What it is set to; nothing when it is not there.
+  std::optional<std::string> value;
+};
+/// All of them, in the order of docs/environment.md.
+std::vector<EnvironmentVariable> listEnvironment();
 
 } // namespace lacuna

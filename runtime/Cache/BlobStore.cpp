@@ -3,6 +3,7 @@
 
 #include "lib/Support/Log.h"
 #include "lib/Support/Settings.h"
+#include "runtime/Cache/AllStores.h"
 #include "runtime/Cache/DiskLayer.h"
 #include "runtime/Cache/MemoryLayer.h"
 
@@ -65,11 +66,12 @@ struct BlobStore::State {
 };
 
 BlobStore::BlobStore(CacheOptions options) : state(std::make_unique<State>(options)) {
+  addStore(*this);
   if (options.folderMissing)
     log(LogLevel::Warning, "kernels are kept in memory only: neither LACUNA_CACHE_DIR, "
                            "XDG_CACHE_HOME nor HOME says where the cache is");
 }
-BlobStore::~BlobStore() = default;
+BlobStore::~BlobStore() { removeStore(*this); }
 
 const std::string &BlobStore::folder() const {
   static const std::string none;

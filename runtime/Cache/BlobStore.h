@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "lacuna/CacheCounters.h"
 #include "lacuna/Status.h"
-#include "runtime/Cache/CacheCounters.h"
 #include "runtime/Cache/CacheKey.h"
 
 #include <chrono>

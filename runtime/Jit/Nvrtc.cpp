@@ -2,7 +2,10 @@
 #include "runtime/Jit/Nvrtc.h"
 
 #include "lib/Support/BuildId.h"
+#include "lib/Support/Log.h"
 #include "runtime/Jit/Cubin.h"
+#include "runtime/Trace/Counters.h"
+#include "runtime/Trace/Nvtx.h"
 
 #include <chrono>
 #include <dlfcn.h>
@@ -127,7 +130,22 @@ static Status mergeCubin(NvrtcOutput &output) {
 Result<NvrtcOutput> Nvrtc::compile(const std::string &source, const std::string &name,
                                    const std::string &architecture,
                                    const NvrtcOptions &options) const {
+  NvtxRange range("lacuna NVRTC");
   auto start = std::chrono::steady_clock::now();
+  Result<NvrtcOutput> output = compileUncounted(source, name, architecture, options);
+  std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  if (output)
+    output->seconds = spent.count();
+  count(output ? &Counters::compiles : &Counters::failedCompiles);
+  count(&Counters::compileNanoseconds, static_cast<uint64_t>(spent.count() * 1e9));
+  log(LogLevel::Info, "NVRTC {} {} {} for {} in {:.0f} ms", version(),
+      output ? "compiled" : "refused", name, architecture, spent.count() * 1e3);
+  return output;
+}
+
+Result<NvrtcOutput> Nvrtc::compileUncounted(const std::string &source, const std::string &name,
+                                            const std::string &architecture,
+                                            const NvrtcOptions &options) const {
   ProgramHandle handle(api);
   if (int code = api.create(&handle.program, source.c_str(), name.c_str(), 0, nullptr, nullptr)) {
     handle.program = nullptr;
@@ -156,7 +174,6 @@ Result<NvrtcOutput> Nvrtc::compile(const std::string &source, const std::string 
                                      version(), architecture));
   if (Status status = mergeCubin(output); !status)
     return status;
-  output.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return output;
 }
 

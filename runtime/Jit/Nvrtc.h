@@ -65,6 +65,9 @@ public:
 private:
   explicit Nvrtc(DynamicLibrary library) : library(std::move(library)) {}
   Status resolve();
+  Result<NvrtcOutput> compileUncounted(const std::string &source, const std::string &name,
+                                       const std::string &architecture,
+                                       const NvrtcOptions &options) const;
 
   DynamicLibrary library;
   driver::NvrtcSymbols api;

@@ -2,7 +2,10 @@
 #include "runtime/Launch/LoadedProgram.h"
 
 #include "lib/Artifact/CheckManifest.h"
+#include "lib/Support/Log.h"
 #include "lib/Support/Text.h"
+#include "runtime/Trace/Counters.h"
+#include "runtime/Trace/Nvtx.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -180,8 +183,13 @@ Result<std::unique_ptr<LoadedProgram>> LoadedProgram::load(std::shared_ptr<const
   if (!counters)
     return counters.status();
   result->counters = std::move(*counters);
+  NvtxRange range("lacuna load");
   if (Status status = result->loadKernels(); !status)
     return status;
+  count(&Counters::loadedPrograms);
+  count(&Counters::loadedKernels, result->kernels.size());
+  log(LogLevel::Info, "{} is on GPU {}: {} kernels", result->source.name, result->device->number(),
+      result->kernels.size());
   return result;
 }
 

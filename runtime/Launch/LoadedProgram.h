@@ -65,6 +65,9 @@ private:
 
   LoadedProgram(std::shared_ptr<const Device> device, Program program)
       : device(std::move(device)), source(std::move(program)), places(*this->device) {}
+  /// `run`, uncounted.
+  Status queue(driver::Stream stream, std::span<const Argument> arguments,
+               std::span<Tensor> results) const;
   Status loadKernels();
   Status planBuffers();
   /// "argument 'k'", "result 0" or "buffer 7".
@@ -72,6 +75,8 @@ private:
 
   std::shared_ptr<const Device> device;
   Program source;
+  /// How profilers show a run.
+  std::string rangeName = "lacuna " + source.name;
   std::shared_ptr<DeviceAllocator> memory;
   std::vector<NvrtcOutput> outputs;
   std::vector<Kernel> kernels;

@@ -3,6 +3,8 @@
 
 #include "runtime/Launch/PlanBuilder.h"
 #include "runtime/Launch/Signature.h"
+#include "runtime/Trace/Counters.h"
+#include "runtime/Trace/Nvtx.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -16,10 +18,19 @@ static Status inKernel(const KernelManifest &manifest, const Status &status) {
 
 Status LoadedProgram::run(driver::Stream stream, std::span<const Argument> arguments,
                           std::span<Tensor> results) const {
+  NvtxRange range(rangeName.c_str());
+  Status status = queue(stream, arguments, results);
+  count(status ? &Counters::runs : &Counters::failedRuns);
+  return status;
+}
+
+Status LoadedProgram::queue(driver::Stream stream, std::span<const Argument> arguments,
+                            std::span<Tensor> results) const {
   Signature signature(arguments, results);
   std::shared_ptr<const LaunchPlan> known = signature.isComplete() ? memo.find(signature) : nullptr;
   std::shared_ptr<LaunchPlan> fresh;
   if (!known) {
+    count(&Counters::plannedRuns);
     Result<std::shared_ptr<LaunchPlan>> built = PlanBuilder(*this, arguments, results).build();
     if (!built)
       return built.status();
@@ -79,6 +90,8 @@ Status ProgramRun::allocate() {
       return memory.status();
     addresses[allocation.buffer] = *memory;
     ++allocated;
+    count(&Counters::allocations);
+    count(&Counters::allocatedBytes, allocation.bytes);
     // Maps were checked as if it were so.
     if (reinterpret_cast<uint64_t>(*memory) % DeviceAllocator::alignment != 0)
       return Status::error(StatusCode::InvalidArgument,
@@ -112,6 +125,7 @@ Status ProgramRun::launch() {
   for (const PlannedLaunch &planned : plan.launches)
     if (Status status = launchKernel(planned); !status)
       return inKernel(loaded.source.kernels[planned.kernel].manifest, status);
+  count(&Counters::launches, plan.launches.size());
   for (const LaunchPlan::Made &made : plan.made) {
     Tensor &result = results[made.result];
     result.type = made.tensor.type;

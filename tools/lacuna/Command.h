@@ -90,6 +90,7 @@ extern const Command benchCommand;
 extern const Command cacheCommand;
 extern const Command compileCommand;
 extern const Command inspectCommand;
+extern const Command envCommand;
 extern const Command runCommand;
 extern const Command explainCommand;
 extern const Command plotCommand;

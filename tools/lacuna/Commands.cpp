@@ -6,7 +6,7 @@ namespace lacuna::tool {
 llvm::ArrayRef<const Command *> allCommands() {
   static const Command *const commands[] = {
       &runCommand,     &explainCommand, &plotCommand,  &benchCommand,
-      &compileCommand, &inspectCommand, &cacheCommand,
+      &compileCommand, &inspectCommand, &cacheCommand, &envCommand,
   };
   return commands;
 }

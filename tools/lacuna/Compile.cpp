@@ -7,6 +7,7 @@
 #include "tools/lacuna/MakeProgram.h"
 #include "tools/lacuna/Spec.h"
 #include "tools/lacuna/SpecArguments.h"
+#include "tools/lacuna/Timing.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -26,6 +27,7 @@ struct Level {
 } // namespace
 
 static int runAndPrint(Spec &spec, PassManager &passes, llvm::raw_ostream &os) {
+  timePasses(passes);
   if (failed(passes.run(spec.getModule())))
     return UserMistake;
   // Values keep the names that the spec gave them.
@@ -153,6 +155,7 @@ static const Option options[] = {
     pingPongOption,
     lineInfoOption,
     noCacheOption,
+    timePassesOption,
     {"-o", "FILE", "where to write (default: stdout)"},
 };
 

@@ -4,6 +4,7 @@
 #include "compiler/Cpu/Jit.h"
 #include "compiler/Passes/Passes.h"
 #include "tools/lacuna/Command.h"
+#include "tools/lacuna/Timing.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/IR/LLVMContext.h"
@@ -29,6 +30,7 @@ int emitCpu(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
     return Environment;
   PassManager passes(&spec.getContext());
   buildCpu(passes, plan, *machine);
+  timePasses(passes);
   if (failed(passes.run(spec.getModule())))
     return UserMistake;
   spec.getModule().print(os, OpPrintingFlags().printNameLocAsPrefix());
@@ -49,13 +51,16 @@ static int withLlvm(Spec &spec, const PlanOptions &plan,
   native.nativeHalf = machine->nativeHalf;
   native.nativeFma = machine->nativeFma;
   passes.addPass(createCpuToLlvmPass(native));
+  timePasses(passes);
   if (failed(passes.run(module)))
     return UserMistake;
   std::unique_ptr<llvm::TargetMachine> target = machine->createTarget(module.getLoc());
   if (!target)
     return Environment;
+  TimingScope translating = timePhase("LLVM IR");
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> code = translateForHost(module, context, *target);
+  translating.stop();
   return code ? write(*code, *target) : static_cast<int>(Environment);
 }
 
@@ -69,6 +74,7 @@ int emitLlvm(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os) {
 static int emitNative(Spec &spec, const PlanOptions &plan, llvm::raw_ostream &os,
                       llvm::CodeGenFileType type) {
   return withLlvm(spec, plan, [&](llvm::Module &code, llvm::TargetMachine &target) -> int {
+    TimingScope building = timePhase("machine code");
     llvm::SmallVector<char> bytes;
     llvm::raw_svector_ostream buffer(bytes);
     llvm::legacy::PassManager passes;

@@ -6,6 +6,7 @@
 #include "runtime/Jit/Nvrtc.h"
 #include "tools/lacuna/Command.h"
 #include "tools/lacuna/Disassembly.h"
+#include "tools/lacuna/Timing.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -21,8 +22,10 @@ namespace lacuna::tool {
 static FailureOr<std::vector<KernelCode>> printKernels(Spec &spec, const PlanOptions &plan) {
   PassManager passes(&spec.getContext());
   buildSpecToHopper(passes, plan);
+  timePasses(passes);
   if (failed(passes.run(spec.getModule())))
     return failure();
+  TimingScope printing = timePhase("print CUDA C++");
   std::vector<KernelCode> kernels;
   WalkResult result = spec.getModule().walk([&](tile::KernelOp kernel) {
     FailureOr<KernelCode> code = printCuda(kernel, {plan.lineInfo});
@@ -45,6 +48,7 @@ static int compileKernels(Spec &spec, const PlanOptions &plan,
   Result<GpuOptions> environment = GpuOptions::fromEnvironment();
   if (!environment)
     return fail(environment.status().message());
+  TimingScope compiling = timePhase("NVRTC");
   auto nvrtc = Nvrtc::load({environment->nvrtc, environment->cudaHome, environment->programPath,
                             environment->home, runningProgramFolder()});
   if (!nvrtc)

@@ -4,6 +4,7 @@
 #include "tools/lacuna/Command.h"
 #include "tools/lacuna/MakeProgram.h"
 #include "tools/lacuna/StridedTensor.h"
+#include "tools/lacuna/Timing.h"
 
 #include <algorithm>
 #include <chrono>
@@ -47,11 +48,13 @@ int GpuRun::compile(Spec &spec, const PlanOptions &plan) {
   if (int code = makeProgram(spec, plan, options->cache.get(), artifact))
     return code;
   phases.lower = lap(start);
+  TimingScope phase = timePhase("NVRTC");
   // Where there is no driver this is known by now.
   Status compiled = Status::ok();
   if (opening.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
     compiled = compileAhead(artifact.program, *options);
   phases.build = lap(start);
+  phase = timePhase("open the GPU");
   Result<Gpu> opened = opening.get();
   if (!opened)
     return report(opened.status());
@@ -59,6 +62,7 @@ int GpuRun::compile(Spec &spec, const PlanOptions &plan) {
     return report(compiled);
   gpu = std::move(*opened);
   phases.open = lap(start);
+  phase = timePhase("load");
   Result<GpuProgram> loaded = gpu->load(std::move(artifact.program));
   if (!loaded)
     return report(loaded.status());

@@ -7,6 +7,7 @@
 #include "lacuna/Runtime.h"
 #include "runtime/Cache/ProgramCache.h"
 #include "tools/lacuna/Command.h"
+#include "tools/lacuna/Timing.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -24,8 +25,10 @@ static Result<Artifact> compile(Spec &spec, const PlanOptions &plan, const Diges
   OwningOpRef<ModuleOp> module = spec.getModule().clone();
   PassManager passes(module->getContext());
   buildSpecToHopper(passes, plan);
+  timePasses(passes);
   if (failed(passes.run(*module)))
     return reported();
+  TimingScope printing = timePhase("print CUDA C++");
   FailureOr<Program> program =
       printProgram(*module->getOps<func::FuncOp>().begin(), {plan.lineInfo});
   if (failed(program))
@@ -56,6 +59,7 @@ int makeProgram(Spec &spec, const PlanOptions &plan, BlobStore *cache, Artifact 
   steps.text = text;
   steps.label = spec.getFunction().getSymName().str();
   steps.simplify = [&]() -> Result<Digest> {
+    TimingScope simplifying = timePhase("simplify for the cache's key");
     FailureOr<Digest> digest = digestOfMeaning(spec.getModule(), plan);
     if (failed(digest))
       return reported();

@@ -10,6 +10,7 @@
 #include "tools/lacuna/Spec.h"
 #include "tools/lacuna/SpecArguments.h"
 #include "tools/lacuna/StridedTensor.h"
+#include "tools/lacuna/Timing.h"
 
 #include "dialects/Attn/Attn.h"
 #include "mlir/Pass/PassManager.h"
@@ -107,8 +108,10 @@ int Runner::compile() {
   PassManager passes(&spec->getContext());
   buildSpecToTile(passes, request.plan);
   buildTileToLoops(passes);
+  timePasses(passes);
   if (failed(passes.run(*module)))
     return UserMistake;
+  TimingScope building = timePhase("machine code");
   auto machineCode = CpuProgram::compile(*module->getOps<func::FuncOp>().begin());
   if (failed(machineCode))
     return UserMistake;
@@ -289,6 +292,7 @@ static const Option options[] = {
     pingPongOption,
     lineInfoOption,
     noCacheOption,
+    timePassesOption,
     {"--json", "", "print the report as JSON"},
 };
 

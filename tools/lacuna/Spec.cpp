@@ -4,6 +4,7 @@
 #include "compiler/Driver/InitDialects.h"
 #include "compiler/Driver/ParseSpec.h"
 #include "tools/lacuna/Command.h"
+#include "tools/lacuna/Timing.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/Support/FileSystem.h"
@@ -45,7 +46,9 @@ std::unique_ptr<Spec> Spec::load(llvm::StringRef path) {
     spec->artifact = std::move(*artifact);
   }
   spec->sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
+  TimingScope reading = timePhase("read the spec");
   spec->module = parseSpec(spec->sources, &spec->context);
+  reading.stop();
   if (!spec->module)
     return nullptr;
 

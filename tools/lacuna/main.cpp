@@ -1,5 +1,6 @@
 //===- main.cpp - lacuna: the program people use --------------------------===//
 #include "tools/lacuna/Command.h"
+#include "tools/lacuna/Timing.h"
 
 #include "llvm/Config/llvm-config.h"
 #include "llvm/Support/InitLLVM.h"
@@ -87,5 +88,8 @@ int main(int argc, char **argv) {
     return Success;
   }
   std::optional<Arguments> arguments = Arguments::parse(*command, words.drop_front());
-  return arguments ? command->run(*arguments) : WrongUsage;
+  if (!arguments)
+    return WrongUsage;
+  CommandTiming timing(*arguments);
+  return command->run(*arguments);
 }

@@ -27,3 +27,19 @@ TEST(Settings, refusesWrongValuesByName) {
     EXPECT_THAT(settings.status().message(), testing::HasSubstr("LACUNA_THREADS"));
   }
 }
+
+TEST(Settings, listsWhatIsRead) {
+  ::setenv("LACUNA_CACHE_SIZE", "3M", 1);
+  ::unsetenv("LACUNA_NVDISASM");
+  std::vector<EnvironmentVariable> variables = listEnvironment();
+  ::unsetenv("LACUNA_CACHE_SIZE");
+  auto valueOf = [&](const std::string &name) -> std::optional<std::string> {
+    for (const EnvironmentVariable &variable : variables)
+      if (variable.name == name)
+        return variable.value;
+    ADD_FAILURE() << name << " is not listed";
+    return std::nullopt;
+  };
+  EXPECT_EQ(valueOf("LACUNA_CACHE_SIZE"), "3M");
+  EXPECT_EQ(valueOf("LACUNA_NVDISASM"), std::nullopt);
+}
