@@ -1,10 +1,10 @@
 //===- LoadedProgram.h - a program on a GPU, ready to launch ---------------===//
 #pragma once
 
+#include "lacuna/DeviceAllocator.h"
 #include "lib/Artifact/HostProgram.h"
 #include "runtime/Driver/Library.h"
 #include "runtime/Jit/Nvrtc.h"
-#include "runtime/Launch/Allocator.h"
 #include "runtime/Launch/LaunchPlan.h"
 #include "runtime/Launch/MemoryPlaces.h"
 #include "runtime/Launch/WorkCounters.h"

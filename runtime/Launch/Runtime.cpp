@@ -77,8 +77,10 @@ Result<GpuProgram> Gpu::load(Program program) const {
     return status;
   if (Status status = compileAhead(program, state->options); !status)
     return status;
+  LoadOptions load;
+  load.allocator = state->options.allocator;
   Result<std::unique_ptr<LoadedProgram>> loaded =
-      LoadedProgram::load(state->device, std::move(program), {});
+      LoadedProgram::load(state->device, std::move(program), std::move(load));
   if (!loaded)
     return loaded.status();
   return GpuProgram(std::make_shared<GpuProgram::State>(GpuProgram::State{std::move(*loaded)}));

@@ -1,4 +1,4 @@
-//===- Allocator.h - where a program's outputs come from -------------------===//
+//===- DeviceAllocator.h - where a program's memory comes from -------------===//
 #pragma once
 
 #include "lacuna/Status.h"
