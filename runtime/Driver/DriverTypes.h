@@ -17,6 +17,7 @@ struct CUkern_st;
 struct CUfunc_st;
 struct CUgraph_st;
 struct CUuserObject_st;
+struct CUmemPoolHandle_st;
 
 namespace lacuna::driver {
 
@@ -30,6 +31,7 @@ using Kernel = CUkern_st *;
 using Function = CUfunc_st *;
 using Graph = CUgraph_st *;
 using UserObject = CUuserObject_st *;
+using MemoryPool = CUmemPoolHandle_st *;
 /// Address in device memory.
 using Address = uint64_t;
 
@@ -56,6 +58,22 @@ enum PointerAttribute : int {
   PointerManaged = 8,
   PointerDevice = 9,
 };
+
+/// Attributes of memory pools.
+enum PoolAttribute : int {
+  /// Bytes that the pool keeps when they are not in use.
+  PoolReleaseThreshold = 4,
+};
+
+/// What a memory pool is made for.
+struct PoolProperties {
+  /// Pinned, which is the only kind; shared with no other process.
+  int allocation = 1, handles = 0;
+  /// Memory of a GPU, and which.
+  int place = 1, device = 0;
+  char more[72] = {};
+};
+static_assert(sizeof(PoolProperties) == 88);
 
 /// The memory type of pinned memory.
 inline constexpr unsigned memoryOnHost = 1;

@@ -4,6 +4,7 @@
 #include "lib/Artifact/CheckManifest.h"
 #include "lib/Support/Log.h"
 #include "lib/Support/Text.h"
+#include "runtime/Launch/PoolAllocator.h"
 #include "runtime/Trace/Counters.h"
 #include "runtime/Trace/Nvtx.h"
 
@@ -12,33 +13,6 @@
 #include <thread>
 
 namespace lacuna {
-
-namespace {
-/// Memory of the driver's stream-ordered pool.
-class PoolAllocator final : public DeviceAllocator {
-public:
-  explicit PoolAllocator(std::shared_ptr<const Device> device) : device(std::move(device)) {}
-  Result<void *> allocate(size_t bytes, CUstream_st *stream) override {
-    CurrentDevice current(*device);
-    if (!current.status())
-      return current.status();
-    driver::Address address = 0;
-    const Driver &api = device->driver();
-    if (Status status =
-            api.check(api.memoryAllocateAsync(&address, bytes, stream), "cuMemAllocAsync");
-        !status)
-      return status;
-    return reinterpret_cast<void *>(address);
-  }
-  void release(void *memory, CUstream_st *stream) noexcept override {
-    CurrentDevice current(*device);
-    device->driver().memoryFreeAsync(reinterpret_cast<uint64_t>(memory), stream);
-  }
-
-private:
-  std::shared_ptr<const Device> device;
-};
-} // namespace
 
 Status checkArchitecture(const std::string &architecture, const DeviceProperties &device) {
   std::string_view number = architecture;

@@ -4,6 +4,7 @@
 #include "lib/Support/Settings.h"
 #include "runtime/Cache/KernelCompiler.h"
 #include "runtime/Launch/LoadedProgram.h"
+#include "runtime/Launch/PoolAllocator.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,6 +14,8 @@ namespace lacuna {
 struct Gpu::State {
   std::shared_ptr<const Device> device;
   GpuOptions options;
+  /// One pool for all programs.
+  std::shared_ptr<DeviceAllocator> allocator;
 };
 
 struct GpuProgram::State {
@@ -57,7 +60,10 @@ Result<Gpu> Gpu::open(const GpuOptions &options) {
   Result<std::shared_ptr<const Device>> device = Device::open(*driver, options.ordinal);
   if (!device)
     return device.status();
-  return Gpu(std::make_shared<State>(State{*device, options}));
+  std::shared_ptr<DeviceAllocator> allocator = options.allocator;
+  if (!allocator)
+    allocator = std::make_shared<PoolAllocator>(*device);
+  return Gpu(std::make_shared<State>(State{*device, options, std::move(allocator)}));
 }
 
 const std::string &Gpu::name() const { return state->device->properties().name; }
@@ -78,7 +84,7 @@ Result<GpuProgram> Gpu::load(Program program) const {
   if (Status status = compileAhead(program, state->options); !status)
     return status;
   LoadOptions load;
-  load.allocator = state->options.allocator;
+  load.allocator = state->allocator;
   Result<std::unique_ptr<LoadedProgram>> loaded =
       LoadedProgram::load(state->device, std::move(program), std::move(load));
   if (!loaded)

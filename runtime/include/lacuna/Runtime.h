@@ -32,8 +32,8 @@ struct GpuOptions {
   bool lineInfo = false;
   /// Keeps machine code, in memory and on disk; copies share it. Null compiles always.
   std::shared_ptr<BlobStore> cache = nullptr;
-  /// Owner of results that a run is not given and of memory between kernels; null stands for the
-  /// driver's stream-ordered pool. What it gave as a result is given back to it, not to
+  /// Owner of results that a run is not given and of memory between kernels; null stands for a
+  /// stream-ordered pool of the driver's. What it gave as a result is given back to it, not to
   /// `Gpu::free`.
   std::shared_ptr<DeviceAllocator> allocator = nullptr;
   static Result<GpuOptions> fromEnvironment();

@@ -272,6 +272,34 @@ static Code fakeAllocateAsync(Address *address, size_t bytes, Stream) {
   state.calls.push_back("allocate " + std::to_string(bytes));
   return allocate(address, bytes, "cuMemAllocAsync");
 }
+static Code fakePoolCreate(MemoryPool *pool, const PoolProperties *properties) {
+  if (Code code = answer("cuMemPoolCreate"))
+    return code;
+  if (properties->allocation != 1 || properties->place != 1 ||
+      properties->device != currentDevice())
+    return 1; // invalid value
+  ++state.pools;
+  *pool = reinterpret_cast<MemoryPool>(&state);
+  return success;
+}
+static Code fakePoolDestroy(MemoryPool) {
+  --state.pools;
+  return success;
+}
+static Code fakePoolSet(MemoryPool, int attribute, void *value) {
+  if (attribute == PoolReleaseThreshold)
+    state.keptBytes = *static_cast<uint64_t *>(value);
+  return answer("cuMemPoolSetAttribute");
+}
+static Code fakeAllocateFromPool(Address *address, size_t bytes, MemoryPool pool, Stream) {
+  if (!pool)
+    return 1; // invalid value
+  if (state.recording) {
+    std::lock_guard lock(mutex);
+    state.calls.push_back("allocate " + std::to_string(bytes));
+  }
+  return allocate(address, bytes, "cuMemAllocFromPoolAsync");
+}
 static Code fakeFreeAsync(Address address, Stream) {
   std::lock_guard lock(mutex);
   state.calls.emplace_back("free");
@@ -392,6 +420,10 @@ extern "C" Code cuGetProcAddress_v2(const char *name, void **address, int, uint6
       symbol("cuMemAlloc", fakeAllocate),
       symbol("cuMemFree", fakeFree),
       symbol("cuMemAllocAsync", fakeAllocateAsync),
+      symbol("cuMemPoolCreate", fakePoolCreate),
+      symbol("cuMemPoolDestroy", fakePoolDestroy),
+      symbol("cuMemPoolSetAttribute", fakePoolSet),
+      symbol("cuMemAllocFromPoolAsync", fakeAllocateFromPool),
       symbol("cuMemFreeAsync", fakeFreeAsync),
       symbol("cuMemcpyHtoDAsync", fakeUpload),
       symbol("cuMemcpyDtoHAsync", fakeDownload),

@@ -70,6 +70,9 @@ struct State {
   std::atomic<int64_t> liveAllocations = 0;
   /// What graphs keep, as destructors and their arguments.
   std::vector<std::pair<void (*)(void *), void *>> kept;
+  /// Pools that exist, and what the latest keeps.
+  std::atomic<int> pools = 0;
+  uint64_t keptBytes = 0;
   /// Pointers whose place was asked for.
   std::atomic<int64_t> questions = 0;
   int maximumDynamicShared = 0;

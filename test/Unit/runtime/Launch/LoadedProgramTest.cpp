@@ -169,6 +169,8 @@ TEST_F(LoadedProgramTest, refusesBadArgumentsByName) {
   const std::vector<BadArgument> cases = {
       {"expected 4 arguments of sample, got 3", [](auto &a) { a.pop_back(); }},
       {"argument 'left': expected an integer, got a float", [](auto &a) { a[2] = 1.5; }},
+      // A width in device memory would have to be read back: it is refused.
+      {"argument 'left': expected an integer, got a tensor", [](auto &a) { a[2] = a[0]; }},
       {"argument 'scale': expected a float, got an integer", [](auto &a) { a[3] = int64_t{1}; }},
       {"argument 'q': expected a tensor, got an integer", [](auto &a) { a[0] = int64_t{1}; }},
       {"argument 'k': expected elements of type f16, got bf16",
@@ -268,8 +270,8 @@ TEST_F(LoadedProgramTest, failuresOfTheDriverLeaveNothing) {
   ASSERT_TRUE(program);
   // The maps come first: later runs may find the ones of an address that is used again.
   // So do counters, whose ring is zeroed once per round.
-  for (const char *call :
-       {"cuTensorMapEncodeTiled", "cuMemsetD32Async", "cuLaunchKernelEx", "cuMemAllocAsync"}) {
+  for (const char *call : {"cuTensorMapEncodeTiled", "cuMemsetD32Async", "cuLaunchKernelEx",
+                           "cuMemAllocFromPoolAsync"}) {
     state->failingCall = call;
     std::vector<Tensor> results(2);
     Status status = (*program)->run(nullptr, arguments, results);
@@ -301,4 +303,24 @@ TEST_F(LoadedProgramTest, refusesSizesBeyondTheMachine) {
   EXPECT_THAT((*loaded)->run(nullptr, arguments, fresh).message(),
               HasSubstr("expected fewer than 2^63 bytes"));
   EXPECT_TRUE(state->launches.empty());
+}
+
+// Memory comes from a pool that keeps some; it is made when it is needed first, and no failure
+// leaves half of it.
+TEST_F(LoadedProgramTest, poolOfItsOwn) {
+  auto program = load();
+  ASSERT_TRUE(program);
+  EXPECT_EQ(state->pools, 0);
+  for (const char *call : {"cuMemPoolCreate", "cuMemPoolSetAttribute"}) {
+    state->failingCall = call;
+    EXPECT_THAT(run(**program).message(), HasSubstr(std::string(call) + " failed"));
+    EXPECT_EQ(state->pools, 0);
+  }
+  state->failingCall.clear();
+  ASSERT_TRUE(run(**program));
+  ASSERT_TRUE(run(**program));
+  EXPECT_EQ(state->pools, 1);
+  EXPECT_EQ(state->keptBytes, uint64_t{256} << 20);
+  program->reset();
+  EXPECT_EQ(state->pools, 0);
 }
