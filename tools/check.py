@@ -128,10 +128,24 @@ def suite_lit():
 
 
 def suite_runtime_only():
-    """lib and runtime with no LLVM looked up."""
+    """lib, runtime and the C library with no LLVM looked up; artifacts of the full build run there."""
     if not build("runtime-only"):
         return Counts(failed=1)
-    return gtest(BUILD / "runtime-only/bin/lacuna-lib-tests")
+    built = BUILD / "runtime-only"
+    counts = gtest(built / "bin/lacuna-lib-tests")
+    with tempfile.TemporaryDirectory() as folder:
+        program, library = pathlib.Path(folder) / "embed", built / "lib/liblacuna.so.0"
+        code = run("gcc", "-std=c99", "-I", ROOT / "bindings/include", ROOT / "test/Bindings/Inputs/embed.c",
+                   library, "-lm", f"-Wl,-rpath,{built / 'lib'}", "-o", program)
+        counts.add(one(code or run(program)))
+        python, artifact = python_with_numpy(), pathlib.Path(folder) / "window.lacuna"
+        full = {**PYTHON_TESTS, "LACUNA_LIBRARY": str(BUILD / "release/lib/liblacuna.so.0")}
+        if python is None or run(python, ROOT / "test/Python/make_artifact.py", artifact, env=full) != 0:
+            counts.add(one(1))
+            return counts
+        here = {**PYTHON_TESTS, "LACUNA_LIBRARY": str(library), "LACUNA_TEST_ARTIFACT": str(artifact)}
+        counts.add(unittest_counts(python, ROOT / "test/Python", here, "test_cuda.py"))
+    return counts
 
 
 # The distribution's LLVM is not instrumented: containers that cross into it look overflown, and memory that
@@ -159,6 +173,15 @@ def table(script, *arguments):
     return counts
 
 
+# A GPU whose memory is the host's, kernels that run there, and nothing kept between runs.
+PYTHON_TESTS = {
+    "LACUNA_CACHE_SIZE": "0",
+    "LACUNA_FAKE_DRIVER": str(BUILD / "release/test/liblacuna-fake-driver.so"),
+    "LACUNA_EMULATED_NVRTC": str(BUILD / "release/test/liblacuna-emulated-nvrtc.so"),
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
+
+
 def python_with_numpy():
     """An interpreter that has NumPy: ours, or the distribution's; None when neither has."""
     for program in (sys.executable, "/usr/bin/python3"):
@@ -173,12 +196,9 @@ def suite_python():
     if program is None:
         print("no interpreter has NumPy; tools/install-packages.sh installs it", flush=True)
         return Counts(failed=1)
-    built = BUILD / "release"
-    env = {"LACUNA_LIBRARY": str(built / "lib/liblacuna.so.0"), "LACUNA_CACHE_SIZE": "0",
-           "LACUNA_FAKE_DRIVER": str(built / "test/liblacuna-fake-driver.so"),
-           "LACUNA_EMULATED_NVRTC": str(built / "test/liblacuna-emulated-nvrtc.so")}
-    counts = unittest_counts(program, ROOT / "test/Python", env)
-    counts.add(one(check_wheel(program, built / "lib/liblacuna.so.0")))
+    library = BUILD / "release/lib/liblacuna.so.0"
+    counts = unittest_counts(program, ROOT / "test/Python", {**PYTHON_TESTS, "LACUNA_LIBRARY": str(library)})
+    counts.add(one(check_wheel(program, library)))
     return counts
 
 
@@ -195,15 +215,14 @@ def check_wheel(program, library):
             return 1
         shutil.unpack_archive(wheels[0], site, "zip")
         return run(program, "-m", "unittest", "discover", "-s", ROOT / "test/Python", "-p", "test_program.py",
-                   env={"PYTHONPATH": str(site), "LACUNA_LIBRARY": "", "LACUNA_TEST_INSTALLED": "1",
-                        "LACUNA_CACHE_SIZE": "0", "PYTHONDONTWRITEBYTECODE": "1"})
+                   env={**PYTHON_TESTS, "PYTHONPATH": str(site), "LACUNA_LIBRARY": "", "LACUNA_TEST_INSTALLED": "1"})
 
 
-def unittest_counts(program, folder, env):
+def unittest_counts(program, folder, env, pattern="test*.py"):
     """Counts of the tests below a folder, from the report of Python's unittest."""
-    words = [program, "-m", "unittest", "discover", "-s", str(folder)]
+    words = [program, "-m", "unittest", "discover", "-s", str(folder), "-p", pattern]
     print("$ " + " ".join(words), flush=True)
-    done = subprocess.run(words, cwd=ROOT, env={**os.environ, **env, "PYTHONDONTWRITEBYTECODE": "1"}, text=True,
+    done = subprocess.run(words, cwd=ROOT, env={**os.environ, **env}, text=True,
                           stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, timeout=600, check=False)
     print(done.stderr, flush=True)
     ran = re.search(r"^Ran (\d+) tests? in", done.stderr, re.M)

@@ -101,5 +101,22 @@ class Cuda(unittest.TestCase):
             lacuna.loads(bytes(broken), context=self.context)
 
 
+@unittest.skipUnless(DRIVER and NVRTC, "no fake driver is named")
+@unittest.skipUnless(os.environ.get("LACUNA_TEST_ARTIFACT"), "no artifact is named")
+class AheadOfTime(unittest.TestCase):
+    """An artifact that another process wrote, in a library that has no compiler."""
+
+    def test_runs(self):
+        self.assertFalse(lacuna.has_compiler())
+        context = lacuna.Context(driver_library=DRIVER, nvrtc_library=NVRTC, cache_folder="")
+        with self.assertRaisesRegex(lacuna.Unsupported, "built without it"):
+            lacuna.compile(WINDOW, target="cpu", context=context)
+        program = lacuna.load(os.environ["LACUNA_TEST_ARTIFACT"], context=context)
+        for n, left in ((1, 0), (130, 9)):
+            arrays = inputs(n, dtype="float16", channels=64)
+            for got, want in zip(program(*on_gpu(arrays), left), window(*arrays, left)):
+                numpy.testing.assert_allclose(to_numpy(got).astype("float64"), want, atol=4e-3)
+
+
 if __name__ == "__main__":
     unittest.main()
