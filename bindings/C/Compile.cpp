@@ -2,6 +2,7 @@
 #include "bindings/C/Handles.h"
 
 #include "lacuna/Compiler.h"
+#include "runtime/Cache/ProgramCache.h"
 
 #include <fmt/format.h>
 
@@ -42,15 +43,56 @@ static Result<CompileOptions> readPlan(const lacuna_compile_options *given) {
   return options;
 }
 
+/// What people who list the cache see: the name of the first function in the text.
+static std::string labelOf(std::string_view text) {
+  size_t start = text.find("func.func @");
+  if (start == text.npos)
+    return {};
+  text.remove_prefix(start + std::string_view("func.func @").size());
+  return std::string(text.substr(0, text.find_first_of("( \n\"{")));
+}
+
+static Result<Digest> parseKey(const Result<std::string> &key) {
+  if (!key)
+    return key.status();
+  std::optional<Digest> digest = Digest::parse(*key);
+  if (!digest)
+    return Status::error(StatusCode::Corrupt,
+                         fmt::format("expected a key of 64 digits, got '{}'", *key));
+  return *digest;
+}
+
+/// The program from the cache, or compiled.
+static Result<Artifact> findOrCompile(ContextState &context, Compilation &compilation,
+                                      std::string_view text, bool isCpu) {
+  auto compile = [&] {
+    Result<Artifact> artifact = compilation.compile();
+    context.count(artifact ? Counter::Compiles : Counter::CompileErrors);
+    return artifact;
+  };
+  std::string key = compilation.textKey();
+  // Code of this process cannot be kept.
+  if (isCpu || key.empty())
+    return compile();
+  ProgramSteps steps;
+  steps.text = *Digest::parse(key);
+  steps.simplify = [&] { return parseKey(compilation.meaningKey()); };
+  steps.compile = compile;
+  steps.label = labelOf(text);
+  return findOrCompile(*context.gpu.cache, steps);
+}
+
 static Result<lacuna_program *> compile(lacuna_context *context, std::string_view text,
                                         const lacuna_compile_options *given) {
   Result<CompileOptions> options = readPlan(given);
   if (!options)
     return options.status();
-  Result<Program> program = compileSpec(text, *options);
-  if (!program)
-    return program.status();
-  return makeProgram(context->state, std::move(*program));
+  Compilation compilation(text, *options);
+  Result<Artifact> artifact =
+      findOrCompile(*context->state, compilation, text, options->target == Target::Cpu);
+  if (!artifact)
+    return artifact.status();
+  return makeProgram(context->state, std::move(*artifact));
 }
 
 lacuna_status lacuna_compile(lacuna_context *context, const char *text, size_t length,
@@ -62,7 +104,6 @@ lacuna_status lacuna_compile(lacuna_context *context, const char *text, size_t l
   if (Status status = checkPointers({{context, "a context"}, {text, "a text"}}); !status)
     return finish(status, error);
   Result<lacuna_program *> made = compile(context, {text, length}, options);
-  context->state->count(made ? Counter::Compiles : Counter::CompileErrors);
   if (made)
     *program = *made;
   return finish(made.status(), error);

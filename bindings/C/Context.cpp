@@ -2,6 +2,7 @@
 #include "bindings/C/Handles.h"
 
 #include "lib/Support/Settings.h"
+#include "runtime/Cache/BlobStore.h"
 
 #include <fmt/format.h>
 
@@ -26,15 +27,21 @@ static Result<std::shared_ptr<ContextState>> createContext(const lacuna_context_
   Result<Settings> settings = Settings::fromEnvironment();
   if (!settings)
     return settings.status();
-  Result<GpuOptions> gpu = GpuOptions::fromEnvironment();
-  if (!gpu)
-    return gpu.status();
   auto context = std::make_shared<ContextState>();
-  context->gpu = std::move(*gpu);
+  context->gpu.nvrtc = settings->nvrtc;
+  context->gpu.cudaHome = settings->cudaHome;
+  context->gpu.programPath = settings->programPath;
+  context->gpu.home = settings->home;
   if (options.driver_library)
     context->gpu.driverLibrary = options.driver_library;
   if (options.nvrtc_library)
     context->gpu.nvrtc = options.nvrtc_library;
+  CacheOptions cache = CacheOptions::from(*settings);
+  if (options.cache_folder)
+    cache.folder = options.cache_folder;
+  if (options.cache_bytes > 0)
+    cache.diskBytes = options.cache_bytes;
+  context->gpu.cache = std::make_shared<BlobStore>(cache);
   context->threads = options.threads > 0 ? options.threads : settings->threads;
   return context;
 }

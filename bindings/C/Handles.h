@@ -1,6 +1,7 @@
 //===- Handles.h - what the handles of the C API hold ----------------------===//
 #pragma once
 
+#include "lacuna/ArtifactFile.h"
 #include "lacuna/Executable.h"
 #include "lacuna/ResultShapes.h"
 #include "lacuna/Runtime.h"
@@ -69,7 +70,7 @@ DLDataType toDlpack(ElementType type);
 Result<Tensor> fromDlpack(const DLTensor *tensor, DLDevice device, std::string_view role);
 
 /// A program and what callers ask about it.
-Result<lacuna_program *> makeProgram(std::shared_ptr<ContextState> context, Program program);
+Result<lacuna_program *> makeProgram(std::shared_ptr<ContextState> context, Artifact artifact);
 
 /// Refuses a size that no version has, and members behind `known` bytes that are not 0.
 Status checkStructSize(size_t given, size_t known, const void *bytes, const char *what);
@@ -101,6 +102,7 @@ struct lacuna_context {
 struct lacuna_program {
   std::shared_ptr<lacuna::c::ContextState> context;
   lacuna::Program program;
+  lacuna::ArtifactOrigin origin;
   lacuna::ResultShapes shapes;
   /// Per result and axis, the extent as a formula.
   std::vector<std::vector<std::string>> extents;

@@ -1,7 +1,6 @@
 //===- Program.cpp - what a compiled spec takes and gives ------------------===//
 #include "bindings/C/Handles.h"
 
-#include "lacuna/ArtifactFile.h"
 #include "lib/Artifact/HostProgram.h"
 
 #include <fmt/format.h>
@@ -37,11 +36,15 @@ static std::string formulaText(const HostProgram &code, unsigned index) {
 }
 
 Result<lacuna_program *> lacuna::c::makeProgram(std::shared_ptr<ContextState> context,
-                                                Program program) {
-  Result<ResultShapes> shapes = ResultShapes::of(program);
+                                                Artifact artifact) {
+  Result<ResultShapes> shapes = ResultShapes::of(artifact.program);
   if (!shapes)
     return shapes.status();
-  auto *made = new lacuna_program{std::move(context), std::move(program), std::move(*shapes), {}};
+  auto *made = new lacuna_program{std::move(context),
+                                  std::move(artifact.program),
+                                  std::move(artifact.origin),
+                                  std::move(*shapes),
+                                  {}};
   for (const ResultDeclaration &result : made->shapes.results) {
     std::vector<std::string> &texts = made->extents.emplace_back();
     for (unsigned extent : result.extents)
@@ -62,7 +65,7 @@ static lacuna_status giveArtifact(lacuna_context *context, const void *source,
   Result<Artifact> artifact = read();
   if (!artifact)
     return finish(artifact.status(), error);
-  Result<lacuna_program *> made = makeProgram(context->state, std::move(artifact->program));
+  Result<lacuna_program *> made = makeProgram(context->state, std::move(*artifact));
   if (!made)
     return finish(made.status(), error);
   context->state->count(Counter::ArtifactsRead);
@@ -93,6 +96,7 @@ lacuna_status lacuna_program_save(const lacuna_program *program, const char *pat
                   error);
   Artifact artifact;
   artifact.program = program->program;
+  artifact.origin = program->origin;
   return finish(saveArtifact(path, artifact), error);
 }
 

@@ -2,6 +2,7 @@
 #include "compiler/Driver/CpuProgram.h"
 #include "compiler/Driver/InitDialects.h"
 #include "compiler/Driver/ParseSpec.h"
+#include "compiler/Driver/ProgramKeys.h"
 #include "compiler/Driver/SpecInterface.h"
 #include "compiler/Emit/CudaPrinter.h"
 #include "compiler/Pipelines/Pipelines.h"
@@ -120,29 +121,16 @@ static func::FuncOp findFunction(ModuleOp module) {
   return {};
 }
 
-static void copyPlan(const CompileOptions &from, SpecToHopperOptions &to) {
-  to.target = from.target == Target::Cuda ? "sm_90a" : "cpu";
-  to.queryTile = llvm::ArrayRef<int64_t>(from.queryTile);
-  to.keyTile = llvm::ArrayRef<int64_t>(from.keyTile);
-  to.stages = from.stages;
-  to.querySlots = from.querySlots;
-  to.consumerRegisters = from.consumerRegisters;
-  to.pingPong = from.pingPong;
-}
-
-static FailureOr<Program> compileForCuda(ModuleOp module, const CompileOptions &options) {
-  SpecToHopperOptions plan;
-  copyPlan(options, plan);
+static FailureOr<Program> compileForCuda(ModuleOp module, const SpecToHopperOptions &plan,
+                                         bool lineInfo) {
   PassManager passes(module.getContext());
   buildSpecToHopper(passes, plan);
   if (failed(passes.run(module)))
     return failure();
-  return printProgram(*module.getOps<func::FuncOp>().begin(), {options.lineInfo});
+  return printProgram(*module.getOps<func::FuncOp>().begin(), {lineInfo});
 }
 
-static FailureOr<Program> compileForCpu(ModuleOp module, const CompileOptions &options) {
-  SpecToHopperOptions plan;
-  copyPlan(options, plan);
+static FailureOr<Program> compileForCpu(ModuleOp module, const SpecToHopperOptions &plan) {
   PassManager passes(module.getContext());
   buildSpecToTile(passes, plan);
   buildTileToLoops(passes);
@@ -183,25 +171,31 @@ static Status checkOptions(const CompileOptions &options) {
 
 struct Compilation::State {
   State(std::string_view text, CompileOptions options)
-      : options(std::move(options)),
+      : options(std::move(options)), text(text),
         // Threads of the caller compile side by side; one compilation is too short to be split.
         context(lacunaDialects(), MLIRContext::Threading::DISABLED), diagnostics(&context) {
     context.printOpOnDiagnostic(false);
-    // The lexer wants a zero at the end of the text.
-    sources.AddNewSourceBuffer(
-        llvm::MemoryBuffer::getMemBufferCopy(llvm::StringRef(text.data(), text.size()), "spec"),
-        llvm::SMLoc());
+    plan.target = this->options.target == Target::Cuda ? "sm_90a" : "cpu";
+    plan.queryTile = llvm::ArrayRef<int64_t>(this->options.queryTile);
+    plan.keyTile = llvm::ArrayRef<int64_t>(this->options.keyTile);
+    plan.stages = this->options.stages;
+    plan.querySlots = this->options.querySlots;
+    plan.consumerRegisters = this->options.consumerRegisters;
+    plan.pingPong = this->options.pingPong;
   }
 
+  /// Reads and verifies the spec, once.
   Status read();
-  Status simplify();
+  Digest textDigest() const { return digestOfText(text, bufferName, plan, options.lineInfo); }
 
+  static constexpr const char *bufferName = "spec";
   CompileOptions options;
+  SpecToHopperOptions plan;
+  std::string text;
   MLIRContext context;
   Diagnostics diagnostics;
   llvm::SourceMgr sources;
   OwningOpRef<ModuleOp> module;
-  bool simplified = false;
 };
 
 Compilation::Compilation(std::string_view text, CompileOptions options)
@@ -211,53 +205,59 @@ Compilation::Compilation(Compilation &&) noexcept = default;
 Compilation &Compilation::operator=(Compilation &&) noexcept = default;
 
 Status Compilation::State::read() {
+  if (module)
+    return Status::ok();
   if (Status status = checkOptions(options); !status)
     return status;
-  module = parseSpec(sources, &context);
-  return module && findFunction(*module) ? Status::ok() : diagnostics.status();
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, bufferName), llvm::SMLoc());
+  OwningOpRef<ModuleOp> parsed = parseSpec(sources, &context);
+  if (!parsed || !findFunction(*parsed))
+    return diagnostics.status();
+  module = std::move(parsed);
+  return Status::ok();
 }
 
-Status Compilation::State::simplify() {
-  if (simplified)
-    return Status::ok();
-  if (Status status = read(); !status)
-    return status;
-  PassManager passes(&context);
-  buildSimplifySets(passes);
-  simplified = succeeded(passes.run(*module));
-  return simplified ? Status::ok() : diagnostics.status();
+std::string Compilation::textKey() const {
+  return compilerBuild().empty() ? std::string() : state->textDigest().hex();
 }
 
-Result<std::string> Compilation::simplify() {
-  if (Status status = state->simplify(); !status)
+Result<std::string> Compilation::meaningKey() {
+  if (Status status = state->read(); !status)
     return status;
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  OpPrintingFlags flags;
-  flags.printNameLocAsPrefix();
   if (state->options.lineInfo)
-    flags.enableDebugInfo();
-  state->module->print(os, flags);
-  return text;
+    return textKey();
+  FailureOr<Digest> digest = digestOfMeaning(*state->module, state->plan);
+  return failed(digest) ? Result<std::string>(state->diagnostics.status()) : digest->hex();
 }
 
-Result<Program> Compilation::compile() {
-  if (Status status = state->simplify(); !status)
-    return status;
-  // A copy: the same text may be compiled again.
+Result<Artifact> Compilation::compile() {
+  Result<std::string> meaning = meaningKey();
+  if (!meaning)
+    return meaning.status();
+  // What was read stays: it may be compiled again.
   OwningOpRef<ModuleOp> module = state->module->clone();
-  std::vector<std::string> names = namesOfResults(*module->getOps<func::FuncOp>().begin());
+  bool lineInfo = state->options.lineInfo;
   FailureOr<Program> program = state->options.target == Target::Cuda
-                                   ? compileForCuda(*module, state->options)
-                                   : compileForCpu(*module, state->options);
+                                   ? compileForCuda(*module, state->plan, lineInfo)
+                                   : compileForCpu(*module, state->plan);
   if (failed(program))
     return state->diagnostics.status();
-  program->resultNames = std::move(names);
-  return std::move(*program);
+  Artifact artifact;
+  artifact.program = std::move(*program);
+  artifact.program.resultNames = namesOfResults(*state->module->getOps<func::FuncOp>().begin());
+  artifact.origin.specDigest = sha256(state->text).hex();
+  artifact.origin.irDigest = std::move(*meaning);
+  artifact.origin.spec = state->text;
+  artifact.origin.options = optionsText(state->plan, lineInfo);
+  artifact.origin.compiler = compilerBuild();
+  return artifact;
 }
 
 Result<Program> compileSpec(std::string_view text, const CompileOptions &options) {
-  return Compilation(text, options).compile();
+  Result<Artifact> artifact = Compilation(text, options).compile();
+  if (!artifact)
+    return artifact.status();
+  return std::move(artifact->program);
 }
 
 } // namespace lacuna

@@ -85,6 +85,19 @@ class Cuda(unittest.TestCase):
         with self.assertRaisesRegex(lacuna.InvalidArgument, "expected f16 or bf16 elements on this target"):
             lacuna.compile(WINDOW, target="cuda", context=self.context)
 
+    # A second context on the same folder compiles nothing: as a second process does.
+    def test_cache(self):
+        arrays = inputs(20, dtype="float16", channels=64)
+        with tempfile.TemporaryDirectory() as folder:
+            for compiles in (1, 0):
+                context = lacuna.Context(driver_library=DRIVER, nvrtc_library=NVRTC, cache_folder=folder,
+                                         cache_bytes=1 << 24)
+                program = lacuna.compile("// Words that change nothing.\n" * compiles + WINDOW_F16, target="cuda",
+                                         context=context)
+                self.expect(tuple(map(to_numpy, program(*on_gpu(arrays), 3))), arrays, 3)
+                self.assertEqual(context.counters()["compiles"], compiles)
+            self.assertTrue(any(pathlib.Path(folder).rglob("cubin-*")))
+
     def test_artifact(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "window.lacuna"

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "lacuna/Artifact.h"
+#include "lacuna/ArtifactFile.h"
 #include "lacuna/Status.h"
 
 #include <memory>
@@ -46,8 +46,9 @@ struct CompileOptions {
 /// Needs neither a GPU nor CUDA.
 Result<Program> compileSpec(std::string_view text, const CompileOptions &options = {});
 
-/// The same in steps, for callers that keep programs: specs that say the same in other words have
-/// the same simplified text, and need to be compiled once. For one thread at a time.
+/// The same in steps, for callers that keep programs. Keys are SHA-256 in hex over everything that
+/// decides about the program, the options and the build of the compiler among it. For one thread at
+/// a time.
 class Compilation {
 public:
   Compilation(std::string_view text, CompileOptions options);
@@ -55,12 +56,14 @@ public:
   Compilation(Compilation &&) noexcept;
   Compilation &operator=(Compilation &&) noexcept;
 
-  /// Reads, verifies and simplifies the spec. The text is all that `compile` depends on besides the
-  /// options and the build of the compiler: names of arguments and results are part of it, and
-  /// places in the spec when `lineInfo` is set.
-  Result<std::string> simplify();
-  /// The program; simplifies first unless that was done.
-  Result<Program> compile();
+  /// Of the text as it is, which is not read. Empty when this build of the compiler cannot be told
+  /// from another, and then nothing may be kept.
+  std::string textKey() const;
+  /// Of what the spec says: texts with other comments, or with sets that simplify to the same, have
+  /// the same programs. With `lineInfo` it is the text's, for lines are part of the program then.
+  Result<std::string> meaningKey();
+  /// The program, and what it was made from.
+  Result<Artifact> compile();
 
 private:
   struct State;

@@ -190,21 +190,46 @@ TEST(CompileSpec, optionsOutOfRange) {
   }
 }
 
-// Comments and order of names do not matter to the simplified text, names of arguments do.
-TEST(CompileSpec, simplifiedTextIsCanonical) {
-  auto simplify = [](std::string text, bool lineInfo = false) {
-    CompileOptions options;
-    options.lineInfo = lineInfo;
-    Result<std::string> simplified = Compilation(text, options).simplify();
-    EXPECT_TRUE(simplified.isOk()) << simplified.status().message();
-    return *simplified;
+// Comments do not matter to what a spec says; names of arguments, options and lines do.
+TEST(CompileSpec, keys) {
+  auto keys = [](const std::string &text, CompileOptions options = {}) {
+    Compilation compilation(text, options);
+    Result<std::string> meaning = compilation.meaningKey();
+    EXPECT_TRUE(meaning.isOk()) << meaning.status().message();
+    return std::pair(compilation.textKey(), *meaning);
   };
-  std::string text = window, comment = "// the same\n" + text, renamed = text;
+  std::string text = windowForGpu(), comment = "// the same\n" + text, renamed = text;
   for (size_t at = 0; (at = renamed.find("%q", at)) != std::string::npos; ++at)
     renamed.replace(at, 2, "%queries");
-  EXPECT_EQ(simplify(text), simplify(comment));
-  EXPECT_NE(simplify(text), simplify(renamed));
-  EXPECT_NE(simplify(text, true), simplify(comment, true));
+  auto [textKey, meaning] = keys(text);
+  EXPECT_EQ(textKey.size(), 64U);
+  EXPECT_NE(keys(comment).first, textKey);
+  EXPECT_EQ(keys(comment).second, meaning);
+  EXPECT_NE(keys(renamed).second, meaning);
+  CompileOptions options;
+  options.stages = 2;
+  EXPECT_NE(keys(text, options).first, textKey);
+  EXPECT_NE(keys(text, options).second, meaning);
+  options = {};
+  options.lineInfo = true;
+  EXPECT_NE(keys(text, options).second, keys(comment, options).second);
+}
+
+// One compilation gives the same program again, with its origin.
+TEST(CompileSpec, artifact) {
+  std::string text = windowForGpu();
+  Compilation compilation(text, {});
+  Result<Artifact> first = compilation.compile(), second = compilation.compile();
+  ASSERT_TRUE(first.isOk()) << first.status().message();
+  ASSERT_TRUE(second.isOk()) << second.status().message();
+  EXPECT_EQ(first->program.kernels[0].source, second->program.kernels[0].source);
+  EXPECT_EQ(first->origin.spec, text);
+  EXPECT_EQ(first->origin.irDigest, *compilation.meaningKey());
+  Result<std::string> bytes = writeArtifact(*first);
+  ASSERT_TRUE(bytes.isOk()) << bytes.status().message();
+  Result<Artifact> read = readArtifact(*bytes);
+  ASSERT_TRUE(read.isOk()) << read.status().message();
+  EXPECT_THAT(read->program.resultNames, ElementsAre("o", "o.lse"));
 }
 
 TEST(CompileSpec, threadsCompileAndRunAtTheSameTime) {
