@@ -307,6 +307,14 @@ def suite_install():
         code = consume("examples/embed", embed, prefix)
         code = code or run(embed / "compile_and_run", examples / "sliding_window_sinks.mlir")
         code = code or run(embed / "from_c", examples / "causal.mlir")
+        artifact = pathlib.Path(folder) / "smallest.lacuna"
+        code = code or run(prefix / "bin/lacuna", "compile", ROOT / "tools/gpu/smallest.mlir", "--emit=artifact",
+                           "-o", artifact, env={"LACUNA_CACHE_SIZE": "0"})
+        code = code or run(embed / "ahead_of_time", artifact, env={"LACUNA_CACHE_SIZE": "0"})
+        # A program without LLVM is a hundredth of one with it.
+        if code == 0 and (embed / "ahead_of_time").stat().st_size > 8 << 20:
+            print("expected ahead_of_time to have no LLVM inside", flush=True)
+            code = 1
         counts.add(one(code))
     return counts
 
