@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lacuna/ArtifactFile.h"
+#include "lacuna/DeviceAllocator.h"
 #include "lacuna/Executable.h"
 #include "lacuna/ResultShapes.h"
 #include "lacuna/Runtime.h"
@@ -31,6 +32,8 @@ enum class Counter {
 struct ContextState {
   GpuOptions gpu;
   int64_t threads = 0;
+  /// Memory of the caller for GPUs, if it gave any.
+  std::optional<lacuna_allocator> allocator;
   std::array<std::atomic<uint64_t>, static_cast<size_t>(Counter::Count)> counters = {};
 
   void count(Counter counter, uint64_t by = 1) {
@@ -44,14 +47,27 @@ struct DeviceState {
   std::optional<Gpu> gpu;
   std::optional<Cpu> cpu;
   std::string name, architecture;
+  /// The caller's, or null.
+  std::shared_ptr<DeviceAllocator> allocator;
 
-  void free(Tensor &tensor) const noexcept { gpu ? gpu->free(tensor) : Cpu::free(tensor); }
+  /// Frees what a run on `stream` allocated as a result.
+  void free(Tensor &tensor, CUstream_st *stream) const noexcept {
+    if (!gpu)
+      return Cpu::free(tensor);
+    if (!allocator)
+      return gpu->free(tensor);
+    if (tensor.data)
+      allocator->release(tensor.data, stream);
+  }
 };
 
 /// Stores the failure where the caller wants it; the status for the caller to return.
 lacuna_status finish(const Status &status, lacuna_error **error);
 /// The code in the numbers of the C API, which never change.
 lacuna_status toC(StatusCode code);
+
+/// Memory of `functions` for one GPU.
+std::shared_ptr<DeviceAllocator> makeAllocator(const lacuna_allocator &functions, int device);
 
 /// The first of `pointers` that is null, as a refusal: "expected a context, got null".
 struct Required {

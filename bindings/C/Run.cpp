@@ -133,11 +133,14 @@ struct OwnedResult {
   DLManagedTensor managed = {};
   Tensor tensor;
   std::shared_ptr<const DeviceState> device;
+  CUstream_st *stream = nullptr;
 };
 } // namespace
 
-static DLManagedTensor *giveAway(Tensor tensor, std::shared_ptr<const DeviceState> device) {
-  auto *owned = new OwnedResult{{}, std::move(tensor), std::move(device)};
+static DLManagedTensor *giveAway(Tensor tensor, std::shared_ptr<const DeviceState> device,
+                                 void *stream) {
+  auto *owned =
+      new OwnedResult{{}, std::move(tensor), std::move(device), static_cast<CUstream_st *>(stream)};
   DLTensor &view = owned->managed.dl_tensor;
   view.data = owned->tensor.data;
   view.device = owned->device->which;
@@ -148,7 +151,7 @@ static DLManagedTensor *giveAway(Tensor tensor, std::shared_ptr<const DeviceStat
   owned->managed.manager_ctx = owned;
   owned->managed.deleter = [](DLManagedTensor *self) {
     auto *result = static_cast<OwnedResult *>(self->manager_ctx);
-    result->device->free(result->tensor);
+    result->device->free(result->tensor, result->stream);
     delete result;
   };
   return &owned->managed;
@@ -172,7 +175,7 @@ lacuna_status lacuna_run_allocating(const lacuna_executable *executable, void *s
     executable->device->context->count(Counter::BytesAllocated,
                                        static_cast<uint64_t>(tensors[i].elements()) *
                                            byteWidth(tensors[i].type));
-    results[i] = giveAway(std::move(tensors[i]), executable->device);
+    results[i] = giveAway(std::move(tensors[i]), executable->device, stream);
   }
   return finishRun(*executable, status, error);
 }

@@ -183,6 +183,17 @@ class Cpu(unittest.TestCase):
         other = lacuna.compile(WINDOW, target="cpu", query_tile=8, key_tile=16, context=self.context)
         numpy.testing.assert_allclose(other(*arrays, 7)[0], window(*arrays, 7)[0], atol=1e-5)
 
+    def test_log(self):
+        seen = []
+        lacuna.set_log(lambda level, message: seen.append((level, message)))
+        try:
+            context = lacuna.Context(cache_folder="/proc/no/such/folder", cache_bytes=1 << 20)
+            lacuna.compile(support.WINDOW_F16, target="cuda", context=context)
+        finally:
+            lacuna.set_log(None)
+        self.assertEqual([level for level, _ in seen], ["warning"])
+        self.assertIn("/proc/no/such/folder", seen[0][1])
+
     def test_missing_files(self):
         with self.assertRaises(lacuna.LacunaError):
             lacuna.load("no-such-artifact", context=self.context)

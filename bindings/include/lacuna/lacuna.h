@@ -69,11 +69,34 @@ LACUNA_API lacuna_status lacuna_error_status(const lacuna_error *error);
 LACUNA_API const char *lacuna_error_message(const lacuna_error *error);
 LACUNA_API void lacuna_error_release(lacuna_error *error);
 
+/// Importance of a message, rising.
+enum { LACUNA_LOG_DEBUG = 0, LACUNA_LOG_INFO = 1, LACUNA_LOG_WARNING = 2, LACUNA_LOG_ERROR = 3 };
+/// Receives one message without its level and without a line end. Called from any thread, one call
+/// at a time; must not call this library.
+typedef void (*lacuna_log_callback)(int32_t level, const char *message, void *user);
+/// Sends the process's messages of at least `level` to `callback` instead of stderr; a null
+/// callback restores stderr, with messages of at least `level`. After the call returns, the
+/// callback before is not called any more.
+LACUNA_API void lacuna_set_log_callback(lacuna_log_callback callback, void *user, int32_t level);
+
 //===----------------------------------------------------------------------===//
 // Context: settings and the cache of compiled programs
 //===----------------------------------------------------------------------===//
 
 typedef struct lacuna_context lacuna_context;
+
+/// Memory of the caller for GPUs: results of lacuna_run_allocating and buffers between launches,
+/// used in the order of `stream`, which is the run's. Calls come from the threads that run; those
+/// for a run that is captured in a graph must not wait for the GPU.
+typedef struct lacuna_allocator {
+  /// sizeof(lacuna_allocator), as the caller was compiled.
+  uint32_t struct_size;
+  /// At least `bytes` (never 0) on CUDA device `device`, aligned to 256; null when there is none.
+  void *(*allocate)(void *user, int32_t device, size_t bytes, void *stream);
+  /// Takes back what `allocate` gave.
+  void (*release)(void *user, int32_t device, void *memory, void *stream);
+  void *user;
+} lacuna_allocator;
 
 typedef struct lacuna_context_options {
   /// sizeof(lacuna_context_options), as the caller was compiled.
@@ -89,16 +112,20 @@ typedef struct lacuna_context_options {
   const char *cache_folder;
   /// Most bytes of that folder; 0 stands for LACUNA_CACHE_SIZE or the default.
   uint64_t cache_bytes;
+  /// Copied; null stands for the driver's stream-ordered pool. What it refers to outlives the
+  /// context and everything that is made in it.
+  const lacuna_allocator *allocator;
 } lacuna_context_options;
 #define LACUNA_CONTEXT_OPTIONS_INIT                                                                \
-  {(uint32_t)sizeof(lacuna_context_options), 0, NULL, NULL, NULL, 0}
+  {(uint32_t)sizeof(lacuna_context_options), 0, NULL, NULL, NULL, 0, NULL}
 
 /// `options` may be null: all of them from the environment (docs/environment.md).
 LACUNA_API lacuna_status lacuna_context_create(const lacuna_context_options *options,
                                                lacuna_context **context, lacuna_error **error);
 LACUNA_API void lacuna_context_release(lacuna_context *context);
 
-/// Counters of a context, numbered from 0: what it compiled, loaded, ran and found in its cache.
+/// Counters, numbered from 0: what a context compiled, loaded and ran, and what the process's
+/// caches and GPUs did (docs/observability.md).
 LACUNA_API size_t lacuna_counter_count(void);
 /// "compiles", ...; null for a number that is too large.
 LACUNA_API const char *lacuna_counter_name(size_t counter);
@@ -232,8 +259,8 @@ LACUNA_API lacuna_status lacuna_run(const lacuna_executable *executable, void *s
                                     const lacuna_argument *arguments, size_t argument_count,
                                     DLTensor *const *results, size_t result_count,
                                     lacuna_error **error);
-/// The same into tensors that it allocates; each is given back by its `deleter`, on CUDA after
-/// everything that was queued on the device before.
+/// The same into tensors that it allocates; each is given back by its `deleter`: to the context's
+/// allocator in the order of `stream`, without one after everything that was queued on the device.
 LACUNA_API lacuna_status lacuna_run_allocating(const lacuna_executable *executable, void *stream,
                                                const lacuna_argument *arguments,
                                                size_t argument_count, DLManagedTensor **results,

@@ -75,7 +75,7 @@ class DLTensor(ctypes.Structure):
 
 class ContextOptions(ctypes.Structure):
     _fields_ = [("struct_size", c_uint32), ("threads", c_int32), ("driver_library", c_char_p),
-                ("nvrtc_library", c_char_p), ("cache_folder", c_char_p), ("cache_bytes", c_uint64)]
+                ("nvrtc_library", c_char_p), ("cache_folder", c_char_p), ("cache_bytes", c_uint64), ("allocator", c_void_p)]
 
 
 class CompileOptions(ctypes.Structure):
@@ -110,6 +110,7 @@ _FUNCTIONS = {
     "lacuna_error_status": (c_int32, c_void_p),
     "lacuna_error_message": (c_char_p, c_void_p),
     "lacuna_error_release": (None, c_void_p),
+    "lacuna_set_log_callback": (None, LOG_CALLBACK, c_void_p, c_int32),
     "lacuna_context_create": (c_int32, POINTER(ContextOptions), _OUT, _ERROR),
     "lacuna_context_release": (None, c_void_p),
     "lacuna_counter_count": (c_size_t,),

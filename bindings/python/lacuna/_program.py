@@ -43,7 +43,7 @@ class Context(Handle):
             return None if value is None else os.fsencode(value)
 
         options = ContextOptions(ctypes.sizeof(ContextOptions), threads, text(driver_library), text(nvrtc_library),
-                                 text(cache_folder), cache_bytes)
+                                 text(cache_folder), cache_bytes, None)
         super().__init__("lacuna_context_create", "lacuna_context_release", byref(options))
         self._devices: dict[tuple[int, int], Handle] = {}
         self._lock = threading.Lock()

@@ -1,8 +1,10 @@
 //===- CApiTest.cpp - the C API as careless and foreign callers use it -----===//
-#include "lacuna/lacuna.h"
+#include "bindings/C/Handles.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <gmock/gmock.h>
+#include <set>
 #include <string>
 
 using testing::HasSubstr;
@@ -138,6 +140,90 @@ TEST_F(CApi, structsOfOtherVersions) {
   EXPECT_THAT(refusal(lacuna_program_argument(program, 1, &info, &error), LACUNA_INVALID_ARGUMENT),
               HasSubstr("struct_size"));
   lacuna_program_release(program);
+}
+
+// Messages go to the callback, one at a time, and to stderr again afterwards.
+TEST_F(CApi, log) {
+  std::string seen, forGpu = spec;
+  for (size_t at = 0; (at = forGpu.find("16xf32", at)) != std::string::npos;)
+    forGpu.replace(at, 6, "64xf16");
+  lacuna_set_log_callback(
+      [](int32_t level, const char *message, void *user) {
+        *static_cast<std::string *>(user) += std::to_string(level) + message + ";";
+      },
+      &seen, LACUNA_LOG_WARNING);
+  // A folder that cannot be made is said once, as a warning, when it is wanted.
+  auto useCache = [&] {
+    lacuna_context_options options = LACUNA_CONTEXT_OPTIONS_INIT;
+    options.cache_folder = "/proc/no/such/folder";
+    options.cache_bytes = 1 << 20;
+    lacuna_context *other = nullptr;
+    lacuna_program *program = nullptr;
+    ASSERT_EQ(lacuna_context_create(&options, &other, &error), LACUNA_OK);
+    EXPECT_EQ(lacuna_compile(other, forGpu.data(), forGpu.size(), nullptr, &program, &error),
+              LACUNA_OK);
+    lacuna_program_release(program);
+    lacuna_context_release(other);
+  };
+  useCache();
+  EXPECT_THAT(seen, StartsWith("2"));
+  EXPECT_THAT(seen, HasSubstr("/proc/no/such/folder"));
+  seen.clear();
+  lacuna_set_log_callback(nullptr, nullptr, 7);
+  useCache();
+  EXPECT_EQ(seen, "");
+  lacuna_set_log_callback(nullptr, nullptr, LACUNA_LOG_WARNING);
+}
+
+TEST_F(CApi, allocatorNeedsFunctions) {
+  lacuna_allocator allocator = {};
+  allocator.struct_size = sizeof(allocator);
+  lacuna_context_options options = LACUNA_CONTEXT_OPTIONS_INIT;
+  options.allocator = &allocator;
+  lacuna_context *other = nullptr;
+  EXPECT_EQ(refusal(lacuna_context_create(&options, &other, &error), LACUNA_INVALID_ARGUMENT),
+            "allocator: expected functions that allocate and release, got null");
+}
+
+// On the GPU that test/Unit/runtime/FakeDriver.cpp plays: results and buffers are the caller's.
+TEST_F(CApi, allocatorOfTheCaller) {
+  struct Memory {
+    std::set<void *> live;
+    size_t bytes = 0;
+    void *stream = nullptr;
+  } memory;
+  lacuna_allocator allocator = {};
+  allocator.struct_size = sizeof(allocator);
+  allocator.user = &memory;
+  allocator.allocate = [](void *user, int32_t, size_t bytes, void *stream) -> void * {
+    auto *to = static_cast<Memory *>(user);
+    to->bytes += bytes;
+    to->stream = stream;
+    return *to->live.insert(std::aligned_alloc(256, (bytes + 255) / 256 * 256)).first;
+  };
+  allocator.release = [](void *user, int32_t, void *block, void *stream) {
+    auto *to = static_cast<Memory *>(user);
+    EXPECT_EQ(stream, to->stream);
+    EXPECT_EQ(to->live.erase(block), 1U);
+    std::free(block);
+  };
+  lacuna_context_options options = LACUNA_CONTEXT_OPTIONS_INIT;
+  options.allocator = &allocator;
+  options.driver_library = LACUNA_FAKE_DRIVER;
+  options.cache_folder = "";
+  lacuna_context *other = nullptr;
+  ASSERT_EQ(lacuna_context_create(&options, &other, &error), LACUNA_OK);
+  lacuna_device *device = nullptr;
+  ASSERT_EQ(lacuna_device_open(other, {kDLCUDA, 0}, &device, &error), LACUNA_OK)
+      << lacuna_error_message(error);
+  lacuna::Tensor tensor{lacuna::ElementType::F32, {100}, {1}, nullptr};
+  auto *stream = reinterpret_cast<CUstream_st *>(0x40);
+  tensor.data = *device->state->allocator->allocate(400, stream);
+  EXPECT_EQ(memory.bytes, 400U);
+  device->state->free(tensor, stream);
+  EXPECT_TRUE(memory.live.empty());
+  lacuna_device_release(device);
+  lacuna_context_release(other);
 }
 
 TEST_F(CApi, wrongNumbers) {
