@@ -153,10 +153,13 @@ Result<std::unique_ptr<LoadedProgram>> LoadedProgram::load(std::shared_ptr<const
     return outputs.status();
   result->outputs = std::move(*outputs);
   result->memory = options.allocator ? options.allocator : std::make_shared<PoolAllocator>(device);
-  Result<std::unique_ptr<WorkCounters>> counters = WorkCounters::create(device);
-  if (!counters)
-    return counters.status();
-  result->counters = std::move(*counters);
+  result->counters = options.counters;
+  if (!result->counters) {
+    Result<std::shared_ptr<WorkCounters>> counters = WorkCounters::create(device);
+    if (!counters)
+      return counters.status();
+    result->counters = std::move(*counters);
+  }
   NvtxRange range("lacuna load");
   if (Status status = result->loadKernels(); !status)
     return status;

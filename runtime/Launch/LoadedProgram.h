@@ -21,6 +21,8 @@ struct LoadOptions {
   NvrtcOptions compile;
   /// Owner of outputs that the caller does not give; null stands for the driver's pool.
   std::shared_ptr<DeviceAllocator> allocator;
+  /// Counters of the GPU's streams, which programs may share; null stands for counters of its own.
+  std::shared_ptr<WorkCounters> counters;
 };
 
 /// Compiles one kernel.
@@ -80,7 +82,7 @@ private:
   std::shared_ptr<DeviceAllocator> memory;
   std::vector<NvrtcOutput> outputs;
   std::vector<Kernel> kernels;
-  std::unique_ptr<WorkCounters> counters;
+  std::shared_ptr<WorkCounters> counters;
   /// Per buffer: the one whose memory it has, which is itself for arguments and new outputs; and
   /// the result that this memory is, or -1.
   std::vector<unsigned> root;

@@ -14,8 +14,9 @@ namespace lacuna {
 struct Gpu::State {
   std::shared_ptr<const Device> device;
   GpuOptions options;
-  /// One pool for all programs.
+  /// One pool and one set of counters for all programs.
   std::shared_ptr<DeviceAllocator> allocator;
+  std::shared_ptr<WorkCounters> counters;
 };
 
 struct GpuProgram::State {
@@ -63,7 +64,10 @@ Result<Gpu> Gpu::open(const GpuOptions &options) {
   std::shared_ptr<DeviceAllocator> allocator = options.allocator;
   if (!allocator)
     allocator = std::make_shared<PoolAllocator>(*device);
-  return Gpu(std::make_shared<State>(State{*device, options, std::move(allocator)}));
+  Result<std::shared_ptr<WorkCounters>> counters = WorkCounters::create(*device);
+  if (!counters)
+    return counters.status();
+  return Gpu(std::make_shared<State>(State{*device, options, std::move(allocator), *counters}));
 }
 
 const std::string &Gpu::name() const { return state->device->properties().name; }
@@ -85,6 +89,7 @@ Result<GpuProgram> Gpu::load(Program program) const {
     return status;
   LoadOptions load;
   load.allocator = state->allocator;
+  load.counters = state->counters;
   Result<std::unique_ptr<LoadedProgram>> loaded =
       LoadedProgram::load(state->device, std::move(program), std::move(load));
   if (!loaded)

@@ -5,12 +5,12 @@
 
 namespace lacuna {
 
-Result<std::unique_ptr<WorkCounters>> WorkCounters::create(std::shared_ptr<const Device> device) {
+Result<std::shared_ptr<WorkCounters>> WorkCounters::create(std::shared_ptr<const Device> device) {
   Result<DeviceBuffer> memory = DeviceBuffer::allocate(
       device, scratchBytes + mostRings * ringBytes + mostCaptured * capturedBytes);
   if (!memory)
     return memory.status();
-  return std::unique_ptr<WorkCounters>(new WorkCounters(std::move(device), std::move(*memory)));
+  return std::shared_ptr<WorkCounters>(new WorkCounters(std::move(device), std::move(*memory)));
 }
 
 Status WorkCounters::zero(driver::Address start, size_t count, driver::Stream stream) const {
@@ -102,7 +102,7 @@ Result<std::unique_ptr<WorkCounters::Kept>> WorkCounters::keep() const {
   } else if (captured->used == mostCaptured) {
     return Status::error(
         StatusCode::Unsupported,
-        fmt::format("expected graphs to hold at most {} launches of one program", mostCaptured));
+        fmt::format("expected graphs to hold at most {} launches at a time", mostCaptured));
   } else {
     ++captured->used;
   }

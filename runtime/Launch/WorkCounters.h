@@ -13,10 +13,11 @@ namespace lacuna {
 /// other, so that a stream has a ring of counters that are zeroed together, once per round. A
 /// launch that is captured into a graph zeroes a counter of its own, which it keeps until the graph
 /// and everything that was made of it is destroyed, because nobody knows where the graph will run.
-/// Memory is allocated once, so that captures need none.
+/// Memory, less than three megabytes, is allocated once, so that captures need none. Programs on
+/// one GPU may share it.
 class WorkCounters {
 public:
-  static Result<std::unique_ptr<WorkCounters>> create(std::shared_ptr<const Device> device);
+  static Result<std::shared_ptr<WorkCounters>> create(std::shared_ptr<const Device> device);
 
   /// Stream-ordered memory of a single launch; freed after it.
   class Transient {

@@ -83,9 +83,29 @@ TEST_F(StreamsTest, graphsHoldOnlySoMany) {
   for (int launch = 0; launch < 65536; ++launch)
     ASSERT_TRUE((*program)->run(streamAt(0x10), arguments, results));
   EXPECT_EQ((*program)->run(streamAt(0x10), arguments, results).message(),
-            "kernel 'fwd': expected graphs to hold at most 65536 launches of one program");
+            "kernel 'fwd': expected graphs to hold at most 65536 launches at a time");
   state->destroyGraphs();
   EXPECT_TRUE((*program)->run(streamAt(0x10), arguments, results));
+}
+
+// Programs that share counters get different ones on one stream.
+TEST_F(StreamsTest, programsShareCounters) {
+  auto device = openDevice();
+  ASSERT_TRUE(device);
+  auto counters = WorkCounters::create(*device);
+  ASSERT_TRUE(counters);
+  LoadOptions options;
+  options.counters = *counters;
+  auto one = LoadedProgram::load(*device, sampleProgram(), options);
+  auto two = LoadedProgram::load(*device, sampleProgram(), options);
+  ASSERT_TRUE(one && two);
+  EXPECT_EQ(state->liveAllocations, 1);
+  std::set<uint64_t> used;
+  for (int launch = 0; launch < 60; ++launch)
+    for (const LoadedProgram *program : {one->get(), two->get()})
+      used.insert(counterOn(*program, streamAt(0x10)));
+  EXPECT_EQ(used.size(), 120u);
+  EXPECT_EQ(zeroings(), 1);
 }
 
 // A graph may outlive the program, though it cannot run any more.
