@@ -11,6 +11,7 @@
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -122,7 +123,8 @@ static int runCompile(const Arguments &arguments) {
   if (int code = level->emit(*spec, plan, os))
     return code;
   llvm::StringRef path = arguments.get("-o");
-  if (name != "artifact" || path.empty() || path == "-")
+  bool replaces = !llvm::sys::fs::exists(path) || llvm::sys::fs::is_regular_file(path);
+  if (name != "artifact" || path.empty() || path == "-" || !replaces)
     return writeOutput(path, text);
   // Whoever reads an artifact finds the old one or the new one, whole.
   Status written = writeFile(path.str(), text);

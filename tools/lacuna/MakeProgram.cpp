@@ -36,11 +36,7 @@ static Result<Artifact> compile(Spec &spec, const PlanOptions &plan, const Diges
   program->resultNames = namesOfResults(spec.getFunction());
   Artifact artifact;
   artifact.program = std::move(*program);
-  artifact.origin.specDigest = sha256(spec.getText()).hex();
   artifact.origin.irDigest = meaning.hex();
-  artifact.origin.spec = spec.getText();
-  artifact.origin.options = optionsText(plan, plan.lineInfo);
-  artifact.origin.compiler = compilerBuild();
   return artifact;
 }
 
@@ -75,6 +71,11 @@ int makeProgram(Spec &spec, const PlanOptions &plan, BlobStore *cache, Artifact 
   if (!made)
     return made.status().message().empty() ? UserMistake : failEnvironment(made.status().message());
   artifact = std::move(*made);
+  // Another text of the same meaning may have made the program.
+  artifact.origin.specDigest = sha256(spec.getText()).hex();
+  artifact.origin.spec = spec.getText();
+  artifact.origin.options = optionsText(plan, plan.lineInfo);
+  artifact.origin.compiler = compilerBuild();
   return Success;
 }
 

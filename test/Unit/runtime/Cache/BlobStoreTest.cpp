@@ -138,7 +138,7 @@ TEST_F(BlobStoreTest, diskForgetsWhatWasUsedLongestAgo) {
 
 // A clock that jumps changes who goes first and nothing else: not even the entry that was just
 // written goes, although it now is the oldest.
-TEST_F(BlobStoreTest, clockJumpsCostOnlyOrder) {
+TEST_F(BlobStoreTest, I8_clockJumpsCostOnlyOrder) {
   CacheOptions small = options();
   small.diskBytes = 4000;
   BlobStore store(small);

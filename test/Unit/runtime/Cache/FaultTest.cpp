@@ -308,7 +308,7 @@ TEST_F(CacheFaultTest, foldersThatOthersMayWriteAreRefused) {
   EXPECT_EQ(onDisk(keyOf("a")), "bytes");
 }
 
-TEST_F(CacheFaultTest, foldersOfOtherUsersAreRefused) {
+TEST_F(CacheFaultTest, I10_foldersOfOtherUsersAreRefused) {
   std::string path = "/";
   if (::geteuid() == 0) {
     BlobStore(options()).put(keyOf("a"), "bytes");
@@ -365,7 +365,7 @@ TEST_F(CacheFaultTest, theEnvironmentNamesTheFolder) {
 }
 
 // Without a home there is memory, and a word about it.
-TEST_F(CacheFaultTest, aMissingHomeIsSaidOnce) {
+TEST_F(CacheFaultTest, I10_aMissingHomeIsSaidOnce) {
   setLogLevel(LogLevel::Warning);
   testing::internal::CaptureStderr();
   BlobStore store(CacheOptions::from(Settings()));

@@ -106,7 +106,7 @@ TEST_F(KernelCompilerTest, anotherNvrtcIsAnotherKey) {
 }
 
 // The compiler's message, every time: failures are not kept.
-TEST_F(KernelCompilerTest, failuresAreReportedAndNotKept) {
+TEST_F(KernelCompilerTest, I11_failuresAreReportedAndNotKept) {
   LACUNA_NVRTC_OR_SKIP(nvrtc);
   auto store = openStore();
   KernelCompiler compiler(environmentSearch(), store);
@@ -121,7 +121,7 @@ TEST_F(KernelCompilerTest, failuresAreReportedAndNotKept) {
   EXPECT_EQ(compile(missing).status().code(), StatusCode::Missing);
 }
 
-TEST_F(KernelCompilerTest, truncatedMachineCodeIsMadeAgain) {
+TEST_F(KernelCompilerTest, I5_truncatedMachineCodeIsMadeAgain) {
   LACUNA_NVRTC_OR_SKIP(nvrtc);
   std::string cubin;
   {
@@ -139,7 +139,7 @@ TEST_F(KernelCompilerTest, truncatedMachineCodeIsMadeAgain) {
 }
 
 // Eight processes and one cold kernel: one compilation.
-TEST_F(KernelCompilerTest, processesCompileOnce) {
+TEST_F(KernelCompilerTest, I1_processesCompileOnce) {
   LACUNA_NVRTC_OR_SKIP(nvrtc);
   int go[2];
   ASSERT_EQ(::pipe(go), 0);

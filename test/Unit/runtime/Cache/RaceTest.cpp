@@ -81,7 +81,7 @@ TEST_F(CacheRaceTest, sixtyFourThreadsMakeOnce) {
   }
 }
 
-TEST_F(CacheRaceTest, sixteenProcessesMakeOnce) {
+TEST_F(CacheRaceTest, I2_sixteenProcessesMakeOnce) {
   int go[2];
   ASSERT_EQ(::pipe(go), 0);
   std::vector<pid_t> children;
@@ -100,7 +100,7 @@ TEST_F(CacheRaceTest, sixteenProcessesMakeOnce) {
 }
 
 // Different keys do not wait for each other.
-TEST_F(CacheRaceTest, keysAreMadeSideBySide) {
+TEST_F(CacheRaceTest, I14_keysAreMadeSideBySide) {
   BlobStore store(options());
   std::atomic<int> inside = 0;
   std::vector<std::thread> threads;
