@@ -77,6 +77,8 @@ void Sha256::compress(const uint8_t *blocks, size_t count) {
 }
 
 Sha256 &Sha256::update(std::string_view bytes) {
+  if (bytes.empty())
+    return *this;
   size_t held = length % 64;
   length += bytes.size();
   if (held > 0) {

@@ -45,7 +45,7 @@ TEST_F(BlobStoreTest, keepsKeysAndKindsApart) {
 TEST_F(BlobStoreTest, keepsEmptyEntriesAndAllBytes) {
   BlobStore store(options());
   std::string bytes;
-  for (int i = 0; i < 100000; ++i)
+  for (unsigned i = 0; i < 100000; ++i)
     bytes += static_cast<char>(i * i);
   store.put(keyOf("all"), bytes);
   store.put(keyOf("none"), "");
