@@ -67,10 +67,15 @@ static bool isReachable(DLDevice given, DLDevice wanted) {
   return given.device_type == wanted.device_type && given.device_id == wanted.device_id;
 }
 
-Result<Tensor> fromDlpack(const DLTensor *tensor, DLDevice device, std::string_view role) {
-  auto refuse = [&](std::string text) {
-    return Status::error(StatusCode::InvalidArgument, fmt::format("{}: {}", role, text));
-  };
+Status about(const std::string &role, const Status &status) {
+  return Status::error(status.code(), fmt::format("{}: {}", role, status.message()));
+}
+
+static Status refuse(std::string text) {
+  return Status::error(StatusCode::InvalidArgument, std::move(text));
+}
+
+Result<Tensor> fromDlpack(const DLTensor *tensor, DLDevice device) {
   if (!tensor)
     return refuse("expected a tensor, got null");
   if (!isReachable(tensor->device, device))

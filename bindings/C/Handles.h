@@ -81,9 +81,11 @@ std::string toText(DLDevice device);
 /// The DLPack type of an element type.
 DLDataType toDlpack(ElementType type);
 
-/// A view of a DLPack tensor; `role` names it in messages. Refuses what lies on another device than
-/// `device` or has elements that no program takes.
-Result<Tensor> fromDlpack(const DLTensor *tensor, DLDevice device, std::string_view role);
+/// A view of a DLPack tensor. Refuses what lies on another device than `device` or has elements
+/// that no program takes; the message is for `about` to say which tensor it is.
+Result<Tensor> fromDlpack(const DLTensor *tensor, DLDevice device);
+/// The same failure with the name of what it is about in front: "argument 'q': expected ...".
+Status about(const std::string &role, const Status &status);
 
 /// A program and what callers ask about it.
 Result<lacuna_program *> makeProgram(std::shared_ptr<ContextState> context, Artifact artifact);

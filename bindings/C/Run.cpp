@@ -44,16 +44,18 @@ void lacuna_executable_release(lacuna_executable *executable) { delete executabl
 // Running
 //===----------------------------------------------------------------------===//
 
-static Result<Argument> readArgument(const lacuna_executable &executable,
-                                     const lacuna_argument &given, size_t index) {
+/// "argument 'q'": what messages call an argument.
+static std::string roleOf(const lacuna_executable &executable, size_t index) {
   const std::vector<ArgumentDeclaration> &declared = executable.executable->program().arguments;
-  auto role = [&] {
-    return index < declared.size() ? fmt::format("argument '{}'", declared[index].name)
-                                   : fmt::format("argument {}", index);
-  };
+  return index < declared.size() ? fmt::format("argument '{}'", declared[index].name)
+                                 : fmt::format("argument {}", index);
+}
+
+static Result<Argument> readArgument(const lacuna_executable &executable,
+                                     const lacuna_argument &given) {
   switch (given.kind) {
   case LACUNA_TENSOR: {
-    Result<Tensor> tensor = fromDlpack(given.value.tensor, executable.device->which, role());
+    Result<Tensor> tensor = fromDlpack(given.value.tensor, executable.device->which);
     if (!tensor)
       return tensor.status();
     return Argument(std::move(*tensor));
@@ -64,7 +66,7 @@ static Result<Argument> readArgument(const lacuna_executable &executable,
     return Argument(given.value.number);
   default:
     return Status::error(StatusCode::InvalidArgument,
-                         fmt::format("{}: expected kind 0, 1 or 2, got {}", role(), given.kind));
+                         fmt::format("expected kind 0, 1 or 2, got {}", given.kind));
   }
 }
 
@@ -74,9 +76,9 @@ static Status run(const lacuna_executable &executable, void *stream,
   std::vector<Argument> arguments;
   arguments.reserve(given.size());
   for (size_t i = 0; i < given.size(); ++i) {
-    Result<Argument> argument = readArgument(executable, given[i], i);
+    Result<Argument> argument = readArgument(executable, given[i]);
     if (!argument)
-      return argument.status();
+      return about(roleOf(executable, i), argument.status());
     arguments.push_back(std::move(*argument));
   }
   return executable.executable->run(static_cast<CUstream_st *>(stream), arguments, results);
@@ -94,10 +96,9 @@ static Result<std::vector<Tensor>> readResults(const lacuna_executable &executab
   std::vector<Tensor> results;
   results.reserve(given.size());
   for (size_t i = 0; i < given.size(); ++i) {
-    Result<Tensor> result =
-        fromDlpack(given[i], executable.device->which, fmt::format("result {}", i));
+    Result<Tensor> result = fromDlpack(given[i], executable.device->which);
     if (!result)
-      return result.status();
+      return about(fmt::format("result {}", i), result.status());
     if (!result->data && result->elements() > 0)
       return Status::error(StatusCode::InvalidArgument,
                            fmt::format("result {}: expected memory, got none", i));

@@ -85,6 +85,23 @@ class Cuda(unittest.TestCase):
         with self.assertRaisesRegex(lacuna.InvalidArgument, "expected f16 or bf16 elements on this target"):
             lacuna.compile(WINDOW, target="cuda", context=self.context)
 
+    # H1, H4 of the failures that others reported: keys that are every second row of a larger buffer beside contiguous
+    # values, queries that are contiguous as (batch, length, heads, channels).
+    def test_strides(self):
+        q, k, v = inputs(130, batch=2, dtype="float16", channels=64)
+        wide = numpy.full((2, 1, 260, 64), numpy.nan, "float16")
+        wide[:, :, ::2] = k
+        tokens_first = numpy.ascontiguousarray(q.transpose(0, 2, 1, 3)).transpose(0, 2, 1, 3)
+        for arrays in ((q, wide[:, :, ::2], v), (tokens_first, k, v)):
+            self.expect(tuple(map(to_numpy, self.program(*on_gpu(arrays), 30))), (q, k, v), 30)
+
+    # H2: channels that are not neighbours in memory are read right or refused by name, never read wrong.
+    def test_transposed_values(self):
+        q, k, v = inputs(130, dtype="float16", channels=64)
+        transposed = numpy.ascontiguousarray(v.transpose(0, 1, 3, 2)).transpose(0, 1, 3, 2)
+        with self.assertRaisesRegex(lacuna.InvalidArgument, "argument 'v': .*stride"):
+            self.program(*on_gpu((q, k, transposed)), 30)
+
     # A second context on the same folder compiles nothing: as a second process does.
     def test_cache(self):
         arrays = inputs(20, dtype="float16", channels=64)
