@@ -10,8 +10,16 @@
 using namespace mlir;
 using namespace lacuna;
 
+/// Whether LLVM has a code generator for this CPU. Registering one twice at the same time would tie
+/// a knot into LLVM's list of targets; the first caller does it, the others wait.
+static bool hasCodeGenerator() {
+  static const bool registered =
+      !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+  return registered;
+}
+
 FailureOr<HostMachine> HostMachine::detect(Location loc) {
-  if (llvm::InitializeNativeTarget() || llvm::InitializeNativeTargetAsmPrinter())
+  if (!hasCodeGenerator())
     return emitError(loc, "expected a code generator for this CPU, got none");
   llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
   llvm::Triple triple(llvm::sys::getProcessTriple());

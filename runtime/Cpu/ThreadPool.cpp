@@ -2,35 +2,46 @@
 #include "runtime/Cpu/ThreadPool.h"
 
 #include <algorithm>
+#include <unistd.h>
 
 namespace lacuna::runtime {
 
 /// Ranges per thread: enough to balance rows of a triangle, few enough to cost nothing.
 static constexpr int64_t rangesPerThread = 32;
 
-ThreadPool::ThreadPool(int64_t threads) {
+bool ThreadPool::isForked() const { return ::getpid() != owner; }
+
+ThreadPool::ThreadPool(int64_t threads) : owner(::getpid()) {
   if (threads <= 0)
     threads = std::max(1u, std::thread::hardware_concurrency());
   for (int64_t i = 1; i < threads; ++i)
-    workers.emplace_back([this] { serve(); });
+    workers.emplace_back([state = shared.get()] { state->serve(); });
 }
 
 ThreadPool::~ThreadPool() {
-  {
-    std::lock_guard lock(mutex);
-    stopping = true;
+  if (isForked()) {
+    // Nobody to wait for; locks may be held by threads that are not there, and conditions know them
+    // as waiting, so that destroying one would never end.
+    for (std::thread &worker : workers)
+      worker.detach();
+    static_cast<void>(shared.release());
+    return;
   }
-  wake.notify_all();
+  {
+    std::lock_guard lock(shared->mutex);
+    shared->stopping = true;
+  }
+  shared->wake.notify_all();
   for (std::thread &worker : workers)
     worker.join();
 }
 
-void ThreadPool::drain(const Work &work) {
+void ThreadPool::Shared::drain(const Work &work) {
   for (int64_t begin = next.fetch_add(chunk); begin < end; begin = next.fetch_add(chunk))
     work(begin, std::min(begin + chunk, end));
 }
 
-void ThreadPool::serve() {
+void ThreadPool::Shared::serve() {
   uint64_t seen = 0;
   std::unique_lock lock(mutex);
   while (true) {
@@ -50,22 +61,22 @@ void ThreadPool::serve() {
 void ThreadPool::parallelFor(int64_t count, const Work &work) {
   if (count <= 0)
     return;
-  if (workers.empty() || count == 1)
+  if (workers.empty() || count == 1 || isForked())
     return work(0, count);
-  std::lock_guard oneJob(turn);
+  std::lock_guard oneJob(shared->turn);
   {
-    std::lock_guard lock(mutex);
-    job = &work;
-    end = count;
-    chunk = std::max<int64_t>(1, count / (getThreads() * rangesPerThread));
-    next = 0;
-    busy = workers.size();
-    ++generation;
+    std::lock_guard lock(shared->mutex);
+    shared->job = &work;
+    shared->end = count;
+    shared->chunk = std::max<int64_t>(1, count / (getThreads() * rangesPerThread));
+    shared->next = 0;
+    shared->busy = workers.size();
+    ++shared->generation;
   }
-  wake.notify_all();
-  drain(work);
-  std::unique_lock lock(mutex);
-  done.wait(lock, [&] { return busy == 0; });
+  shared->wake.notify_all();
+  shared->drain(work);
+  std::unique_lock lock(shared->mutex);
+  shared->done.wait(lock, [&] { return shared->busy == 0; });
 }
 
 } // namespace lacuna::runtime

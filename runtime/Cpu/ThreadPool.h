@@ -5,14 +5,17 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
+#include <sys/types.h>
 #include <thread>
 #include <vector>
 
 namespace lacuna::runtime {
 
 /// Threads that wait for work. Ranges are handed out as threads ask for them, so that uneven
-/// points balance; calls from several threads take turns.
+/// points balance; calls from several threads take turns. A process that was forked off has none of
+/// the threads: there the caller does all work itself.
 class ThreadPool final : public Executor {
 public:
   /// `threads` counts the caller of parallelFor; 0 stands for one per core.
@@ -25,23 +28,30 @@ public:
   void parallelFor(int64_t count, const Work &work) override;
 
 private:
-  void serve();
-  /// Takes ranges of the current job until none is left.
-  void drain(const Work &work);
+  /// What the threads share.
+  struct Shared {
+    void serve();
+    /// Takes ranges of the current job until none is left.
+    void drain(const Work &work);
 
+    /// One job at a time.
+    std::mutex turn;
+    /// Guards what follows; `next` is handed out without it.
+    std::mutex mutex;
+    std::condition_variable wake, done;
+    const Work *job = nullptr;
+    uint64_t generation = 0;
+    size_t busy = 0;
+    bool stopping = false;
+    int64_t end = 0, chunk = 1;
+    std::atomic<int64_t> next{0};
+  };
+  bool isForked() const;
+
+  /// The process that has the threads.
+  const pid_t owner;
+  std::unique_ptr<Shared> shared = std::make_unique<Shared>();
   std::vector<std::thread> workers;
-  /// One job at a time.
-  std::mutex turn;
-
-  /// Guards what follows; `next` is handed out without it.
-  std::mutex mutex;
-  std::condition_variable wake, done;
-  const Work *job = nullptr;
-  uint64_t generation = 0;
-  size_t busy = 0;
-  bool stopping = false;
-  int64_t end = 0, chunk = 1;
-  std::atomic<int64_t> next{0};
 };
 
 } // namespace lacuna::runtime

@@ -1,5 +1,6 @@
 """Programs on the CPU, called with NumPy arrays and with arrays that only speak DLPack."""
 import gc
+import os
 import threading
 import unittest
 
@@ -162,6 +163,33 @@ class Cpu(unittest.TestCase):
         for thread in threads:
             thread.join()
         self.assertEqual(failures, [])
+
+    # As a data loader's processes do: a child that was forked off computes, and ends.
+    def test_fork(self):
+        arrays = inputs(60)
+        want = self.program(*arrays, 5)[0]
+        child = os.fork()
+        if child == 0:
+            right = (self.program(*arrays, 5)[0] == want).all()
+            # Without the cleanup of a test runner, with that of the program.
+            type(self).program = None
+            gc.collect()
+            os._exit(0 if right else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    # Kernels of a concatenated domain fill one result in turn.
+    def test_segments(self):
+        text = (support.ROOT / "examples/text_and_video.mlir").read_text()
+        program = lacuna.compile(text, target="cpu", context=self.context)
+        random = numpy.random.default_rng(1)
+        tensors = [random.standard_normal([1 if axis == 0 else extent or 484 for axis, extent in enumerate(value.shape)])
+                   .astype("float32") for value in program.arguments if value.kind == "tensor"]
+        numbers = [100, 4]
+        self.assertEqual([value.kind for value in program.arguments][3:], ["integer"] * (len(program.arguments) - 3))
+        made = program(*tensors, *numbers[:len(program.arguments) - 3])
+        given = numpy.full_like(made, numpy.nan)
+        program(*tensors, *numbers[:len(program.arguments) - 3], out=given)
+        self.assertTrue((given == made).all())
 
     # What is remembered of signatures has a bound.
     def test_many_lengths(self):

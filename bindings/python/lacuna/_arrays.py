@@ -269,6 +269,7 @@ class LibraryTensor:
         return capsule
 
     def __del__(self) -> None:
-        if getattr(self, "_pointer", None) is not None:
-            pointer = ctypes.cast(self._pointer, ctypes.POINTER(DLManagedTensor))
+        address = getattr(self, "_pointer", None)
+        if address is not None:
+            pointer = ctypes.cast(address, ctypes.POINTER(DLManagedTensor))
             pointer.contents.deleter(pointer)

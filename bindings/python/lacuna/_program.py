@@ -239,11 +239,12 @@ class Program:
             from . import torch as with_torch
 
             return with_torch.run_recorded(self, arguments, out, stream)
-        first = adapters[self._first] if self._first is not None else None
-        if first is None or any(type(adapter) is _arrays.DlpackAdapter for adapter in adapters):
+        at = self._first
+        first = None if at is None else adapters[at]
+        if at is None or first is None or any(type(adapter) is _arrays.DlpackAdapter for adapter in adapters):
             return self._call_dlpack(adapters, arguments, out, stream)
         key = first.kind, out is None
-        if key not in self._prepared and type(arguments[self._first]) is first.kind:
+        if key not in self._prepared and type(arguments[at]) is first.kind:
             prepared = self._prepared[key] = make_prepared_call(self, first, out is not None)
             return prepared(out, stream, *arguments)
         return self._call_plain(adapters, arguments, out, stream)
@@ -280,7 +281,7 @@ class Program:
     def _call_plain(self, adapters: Sequence[Any], arguments: Sequence[Any], out: Any, stream: int | None) -> Any:
         """A call of which nothing is kept."""
         frame = self.make_frame(adapters, arguments)
-        first = adapters[self._first]
+        first = next(adapter for adapter in adapters if adapter is not None)
         places, numbers = iter(frame.tensors), iter(frame.numbers)
         for index, (adapter, argument) in enumerate(zip(adapters, arguments)):
             if adapter is not None:
@@ -388,7 +389,7 @@ class Program:
         if _run_allocating(executable.pointer, stream or None, ctypes.addressof(structs), len(arguments),
                            ctypes.addressof(made), count, byref(error)):
             raise_error(error)
-        tensors = [_arrays.LibraryTensor(made[index]) for index in range(count)]
+        tensors = [_arrays.LibraryTensor(made[index] or 0) for index in range(count)]
         if first is None:
             wrapped = tuple(tensors)
         else:

@@ -98,14 +98,14 @@ class Operator:
         for declared, argument in zip(self.program.arguments, arguments):
             if declared.shape is None:
                 continue
-            if argument.dtype != _DTYPES[declared.type]:
+            if argument.dtype != _DTYPES[str(declared.type)]:
                 raise InvalidArgument(f"argument '{declared.name}': expected elements of type {declared.type}, got "
                                       f"{argument.dtype}")
             if argument.dim() != len(declared.shape):
                 raise InvalidArgument(f"argument '{declared.name}': expected {len(declared.shape)} axes, got "
                                       f"{argument.dim()}")
         shapes = self._shapes([getattr(argument, "shape", ()) for argument in arguments], arguments)
-        results = tuple(torch.empty(shape, dtype=_DTYPES[value.type], device=tensors[0].device)
+        results = tuple(torch.empty(shape, dtype=_DTYPES[str(value.type)], device=tensors[0].device)
                         for value, shape in zip(self.program.results, shapes))
         return results[0] if len(results) == 1 else results
 

@@ -2,6 +2,8 @@
 #include "runtime/Cpu/ThreadPool.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -54,6 +56,22 @@ TEST(ThreadPool, callersTakeTurns) {
   for (std::thread &caller : callers)
     caller.join();
   EXPECT_EQ(total.load(), 4 * 100 * 50);
+}
+
+// The threads stay with the process that made them: a child works alone, and its copy goes away.
+TEST(ThreadPool, forkedProcesses) {
+  auto pool = std::make_unique<ThreadPool>(4);
+  countVisits(*pool, 100);
+  pid_t child = ::fork();
+  if (child == 0) {
+    bool right = countVisits(*pool, 100) == std::vector<int>(100, 1);
+    pool.reset();
+    ::_exit(right ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(countVisits(*pool, 100), std::vector<int>(100, 1));
 }
 
 } // namespace
