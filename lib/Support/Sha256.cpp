@@ -5,6 +5,11 @@
 #include <bit>
 #include <cstring>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
 namespace lacuna {
 
 /// Fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2).
@@ -52,7 +57,67 @@ static uint32_t readBigEndian(const uint8_t *bytes) {
   return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
 }
 
+//===----------------------------------------------------------------------===//
+// The processor's instructions
+//===----------------------------------------------------------------------===//
+
+#if defined(__x86_64__)
+static bool hasInstructions() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  bool sha = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 29 & 1);
+  return sha && __get_cpuid(1, &a, &b, &c, &d) && (c >> 19 & 1); // SSE4.1
+}
+
+/// Four rounds an iteration. The instructions want the state as (a, b, e, f) and (c, d, g, h).
+__attribute__((target("sha,sse4.1"))) static void
+compressByInstructions(uint32_t *state, const uint8_t *blocks, size_t count) {
+  auto load = [](const void *from) __attribute__((target("sse4.1"))) {
+    return _mm_loadu_si128(static_cast<const __m128i *>(from));
+  };
+  const __m128i bigEndian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
+  __m128i cdab = _mm_shuffle_epi32(load(state), 0xb1);
+  __m128i efgh = _mm_shuffle_epi32(load(state + 4), 0x1b);
+  __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
+  for (; count > 0; --count, blocks += 64) {
+    __m128i abefBefore = abef, cdghBefore = cdgh, w[4];
+    for (int t = 0; t < 16; ++t) {
+      __m128i &next = w[t & 3];
+      if (t < 4) {
+        next = _mm_shuffle_epi8(load(blocks + 16 * t), bigEndian);
+      } else {
+        __m128i last = w[(t + 3) & 3], sevenBefore = _mm_alignr_epi8(last, w[(t + 2) & 3], 4);
+        next = _mm_add_epi32(_mm_sha256msg1_epu32(next, w[(t + 1) & 3]), sevenBefore);
+        next = _mm_sha256msg2_epu32(next, last);
+      }
+      __m128i added = _mm_add_epi32(next, load(constants + 4 * t));
+      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, added);
+      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(added, 0x0e));
+    }
+    abef = _mm_add_epi32(abef, abefBefore);
+    cdgh = _mm_add_epi32(cdgh, cdghBefore);
+  }
+  __m128i feba = _mm_shuffle_epi32(abef, 0x1b), dchg = _mm_shuffle_epi32(cdgh, 0xb1);
+  _mm_storeu_si128(reinterpret_cast<__m128i *>(state), _mm_blend_epi16(feba, dchg, 0xf0));
+  _mm_storeu_si128(reinterpret_cast<__m128i *>(state + 4), _mm_alignr_epi8(dchg, feba, 8));
+}
+#else
+static bool hasInstructions() { return false; }
+static void compressByInstructions(uint32_t *, const uint8_t *, size_t) {}
+#endif
+
+//===----------------------------------------------------------------------===//
+// Sha256
+//===----------------------------------------------------------------------===//
+
+Sha256::Sha256(bool portable) {
+  // Asking takes microseconds on a virtual machine.
+  static const bool has = hasInstructions();
+  usesInstructions = has && !portable;
+}
+
 void Sha256::compress(const uint8_t *blocks, size_t count) {
+  if (usesInstructions)
+    return compressByInstructions(state.data(), blocks, count);
   for (; count > 0; --count, blocks += 64) {
     uint32_t w[64];
     for (int t = 0; t < 16; ++t)

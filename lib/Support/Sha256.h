@@ -23,6 +23,8 @@ struct Digest {
 /// SHA-256 (FIPS 180-4) of bytes that come in pieces.
 class Sha256 {
 public:
+  /// Instructions of the processor are used where it has them, unless `portable` says otherwise.
+  explicit Sha256(bool portable = false);
   Sha256 &update(std::string_view bytes);
   /// The digest of everything so far; nothing may follow.
   Digest finish();
@@ -34,6 +36,7 @@ private:
                                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   std::array<uint8_t, 64> pending = {};
   uint64_t length = 0;
+  bool usesInstructions;
 };
 
 Digest sha256(std::string_view bytes);

@@ -15,11 +15,13 @@ TEST(Sha256, matchesTheStandardsVectors) {
                    "ijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu")
                 .hex(),
             "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1");
-  EXPECT_EQ(sha256(std::string(1000000, 'a')).hex(),
-            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  for (bool portable : {false, true})
+    EXPECT_EQ(Sha256(portable).update(std::string(1000000, 'a')).finish().hex(),
+              "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-// Every length up to three blocks, in one piece and byte by byte.
+// Every length up to three blocks, in one piece and byte by byte, and without the processor's
+// instructions.
 TEST(Sha256, doesNotDependOnPieces) {
   std::string text;
   for (int length = 0; length < 192; ++length) {
@@ -27,6 +29,7 @@ TEST(Sha256, doesNotDependOnPieces) {
     for (char byte : text)
       bytewise.update({&byte, 1});
     EXPECT_EQ(bytewise.finish(), sha256(text)) << length;
+    EXPECT_EQ(Sha256(/*portable=*/true).update(text).finish(), sha256(text)) << length;
     text += static_cast<char>('a' + length % 26);
   }
 }
