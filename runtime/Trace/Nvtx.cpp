@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace lacuna {
 
@@ -79,14 +80,15 @@ NvtxCalls loadNvtx(const char *tool) {
     log(LogLevel::Info, "no NVTX ranges: {}", library.status().message());
     return {};
   }
-  // Tools stay until the end of the process.
-  auto &kept = *new DynamicLibrary(std::move(*library));
   using Start = int (*)(const void *(*)(uint32_t));
-  auto start = reinterpret_cast<Start>(kept.find("InitializeInjectionNvtx2"));
+  auto start = reinterpret_cast<Start>(library->find("InitializeInjectionNvtx2"));
   if (!start || start(findTable) == 0) {
     log(LogLevel::Info, "no NVTX ranges: {} does not start", tool);
     return {};
   }
+  // It is called until the end of the process.
+  static auto &kept = *new std::vector<DynamicLibrary>;
+  kept.push_back(std::move(*library));
   const auto &core = moduleTables().functions[CoreModule];
   // A tool that has but one of them would see ranges that never end, or end and never started.
   if (!core[rangePush] || !core[rangePop])

@@ -10,7 +10,8 @@ struct NvtxCalls {
 };
 
 /// Loads the tool that NVTX_INJECTION64_PATH names, as NVIDIA's headers do it, and asks it for its
-/// entry points. A tool that cannot be loaded is no error of ours and is logged.
+/// entry points. A tool that cannot be loaded is no error of ours and is logged. Not for several
+/// threads at once.
 NvtxCalls loadNvtx(const char *tool);
 
 /// Those of this process; the environment is read once.

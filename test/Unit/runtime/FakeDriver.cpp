@@ -222,8 +222,10 @@ static Code fakeReplace(TensorMap *map, void *address) {
 }
 
 static Code fakeStreamCreate(Stream *stream, unsigned) {
+  if (Code code = answer("cuStreamCreate"))
+    return code;
   *stream = static_cast<Stream>(std::malloc(1));
-  return answer("cuStreamCreate");
+  return success;
 }
 static Code fakeStreamDestroy(Stream stream) {
   std::free(stream);
@@ -235,8 +237,10 @@ static Code fakeCapturing(Stream, int *status) {
   return success;
 }
 static Code fakeEventCreate(Event *event, unsigned) {
+  if (Code code = answer("cuEventCreate"))
+    return code;
   *event = static_cast<Event>(std::malloc(1));
-  return answer("cuEventCreate");
+  return success;
 }
 static Code fakeEventDestroy(Event event) {
   std::free(event);
@@ -350,8 +354,10 @@ static Code fakeCaptureInfo(Stream, int *status, uint64_t *id, Graph *graph, con
 }
 static Code fakeUserObject(UserObject *object, void *argument, void (*destroy)(void *), unsigned,
                            unsigned) {
+  if (Code code = answer("cuUserObjectCreate"))
+    return code;
   *object = reinterpret_cast<UserObject>(new std::pair(destroy, argument));
-  return answer("cuUserObjectCreate");
+  return success;
 }
 static Code fakeUserRelease(UserObject object, unsigned) {
   auto *kept = reinterpret_cast<std::pair<void (*)(void *), void *> *>(object);
