@@ -33,7 +33,7 @@ static std::string findBuildId(std::string_view notes) {
     if (name > notes.size() || note.n_descsz > notes.size() - name)
       return {};
     if (note.n_type == NT_GNU_BUILD_ID &&
-        notes.substr(0, note.n_namesz) == std::string_view("GNU", 4))
+        notes.substr(0, note.n_namesz) == std::string_view("GNU\0", 4))
       return hexOf(notes.substr(name, note.n_descsz));
     notes.remove_prefix(std::min(notes.size(), name + description));
   }

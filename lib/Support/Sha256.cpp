@@ -80,7 +80,7 @@ compressByInstructions(uint32_t *state, const uint8_t *blocks, size_t count) {
   __m128i abef = _mm_alignr_epi8(cdab, efgh, 8), cdgh = _mm_blend_epi16(efgh, cdab, 0xf0);
   for (; count > 0; --count, blocks += 64) {
     __m128i abefBefore = abef, cdghBefore = cdgh, w[4];
-    for (int t = 0; t < 16; ++t) {
+    for (size_t t = 0; t < 16; ++t) {
       __m128i &next = w[t & 3];
       if (t < 4) {
         next = _mm_shuffle_epi8(load(blocks + 16 * t), bigEndian);
@@ -120,15 +120,15 @@ void Sha256::compress(const uint8_t *blocks, size_t count) {
     return compressByInstructions(state.data(), blocks, count);
   for (; count > 0; --count, blocks += 64) {
     uint32_t w[64];
-    for (int t = 0; t < 16; ++t)
+    for (size_t t = 0; t < 16; ++t)
       w[t] = readBigEndian(blocks + 4 * t);
-    for (int t = 16; t < 64; ++t) {
+    for (size_t t = 16; t < 64; ++t) {
       uint32_t s0 = std::rotr(w[t - 15], 7) ^ std::rotr(w[t - 15], 18) ^ (w[t - 15] >> 3);
       uint32_t s1 = std::rotr(w[t - 2], 17) ^ std::rotr(w[t - 2], 19) ^ (w[t - 2] >> 10);
       w[t] = w[t - 16] + s0 + w[t - 7] + s1;
     }
     auto [a, b, c, d, e, f, g, h] = state;
-    for (int t = 0; t < 64; ++t) {
+    for (size_t t = 0; t < 64; ++t) {
       uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
       uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + constants[t] + w[t];
       uint32_t s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);

@@ -88,7 +88,7 @@ static std::string partialName(const CacheKey &key, int attempt) {
 }
 
 Status DiskLayer::publish(int folder, const CacheKey &key, std::string_view header,
-                          std::string_view contents) {
+                          std::string_view contents, bool &swept) {
   std::string partial;
   FileHandle file;
   for (int attempt = 0; attempt < 16 && !file; ++attempt) {
@@ -113,8 +113,10 @@ Status DiskLayer::publish(int folder, const CacheKey &key, std::string_view head
   // Also brings out what a network file system has not said yet.
   if (files->sync(file.get()) != 0)
     return failure("write");
-  if (files->rename(folder, partial.c_str(), key.fileName().c_str()) != 0)
+  if (files->rename(folder, partial.c_str(), key.fileName().c_str()) != 0) {
+    swept = errno == ENOENT;
     return failure("publish");
+  }
   return Status::ok();
 }
 
@@ -130,7 +132,12 @@ Status DiskLayer::write(const CacheKey &key, std::string_view label, std::string
   Result<FileHandle> folder = openCacheFolder(path, /*create=*/true);
   if (!folder)
     return folder.status();
-  if (Status status = publish(folder->get(), key, header, contents); !status)
+  // Who clears up takes a file that its writer has not locked yet for one that was left.
+  bool swept = false;
+  Status status = publish(folder->get(), key, header, contents, swept);
+  if (swept)
+    status = publish(folder->get(), key, header, contents, swept);
+  if (!status)
     return status;
   std::lock_guard<std::mutex> guard(mutex);
   knownBytes += bytes;

@@ -68,8 +68,9 @@ private:
   /// An entry of the open folder; Corrupt when it should be removed. `file` stays open after
   /// success.
   Result<Entry> readFrom(int folder, const CacheKey &key, FileHandle &file);
+  /// `swept` says that somebody removed the file before its name was its own.
   Status publish(int folder, const CacheKey &key, std::string_view header,
-                 std::string_view contents);
+                 std::string_view contents, bool &swept);
   void pruneListed(int folder, const Listing &listing, uint64_t limit, const CacheKey *keep,
                    PruneReport &report);
   void sweepLeftovers(int folder, const Listing &listing, PruneReport &report);

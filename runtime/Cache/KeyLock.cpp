@@ -69,7 +69,7 @@ void KeyLock::sweep(FileOperations &files, int folder, const char *name) {
     return;
   bool locked = files.lock(file.get(), LOCK_EX | LOCK_NB) == 0;
   // Where nothing can be locked, nobody works for a day on one file.
-  constexpr time_t day = 24 * 60 * 60;
+  constexpr time_t day = time_t{24} * 60 * 60;
   struct stat facts;
   bool old = !locked && errno != EWOULDBLOCK && ::fstat(file.get(), &facts) == 0 &&
              ::time(nullptr) - facts.st_mtim.tv_sec > day;

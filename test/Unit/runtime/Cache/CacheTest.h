@@ -57,8 +57,7 @@ protected:
       return bytes;
     });
     EXPECT_TRUE(blob);
-    if (blob)
-      EXPECT_EQ(**blob, bytes);
+    EXPECT_EQ(blob ? **blob : "", bytes);
     return made;
   }
 

@@ -112,6 +112,26 @@ TEST_F(CacheFaultTest, failedWritesCostTime) {
   }
 }
 
+// A partial file that somebody cleared up before its writer had locked it is written again.
+TEST_F(CacheFaultTest, sweptFilesAreWrittenAgain) {
+  struct SweptOnce : FileOperations {
+    int rename(int folder, const char *from, const char *to) override {
+      if (++renames == 1)
+        FileOperations::unlink(folder, from);
+      return FileOperations::rename(folder, from, to);
+    }
+    int renames = 0;
+  };
+  CacheOptions swept = options();
+  auto files = std::make_shared<SweptOnce>();
+  swept.files = files;
+  BlobStore store(swept);
+  EXPECT_EQ(makeIn(store, keyOf("a"), "bytes"), 1);
+  EXPECT_EQ(files->renames, 2);
+  EXPECT_EQ(store.counters().failedWrites, 0u);
+  EXPECT_EQ(onDisk(keyOf("a")), "bytes");
+}
+
 // Without locks, times or removal entries are written and read all the same.
 TEST_F(CacheFaultTest, missingLocksAndTimesDoNoHarm) {
   const std::pair<Failing::Call, int> cases[] = {
