@@ -146,7 +146,7 @@ TEST_F(BlobStoreTest, I8_clockJumpsCostOnlyOrder) {
   for (int i = 0; i < 3; ++i) {
     CacheKey key = keyOf(std::to_string(i));
     store.put(key, std::string(1000, 'x'));
-    setLastUse(pathOf(key), i == 0 ? 0 : future);
+    setLastUse(pathOf(key), future + i);
   }
   store.put(keyOf("new"), std::string(1000, 'x'));
   EXPECT_EQ(onDisk(keyOf("new")), std::string(1000, 'x'));

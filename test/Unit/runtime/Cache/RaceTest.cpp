@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <thread>
 
@@ -166,6 +167,33 @@ TEST_F(CacheRaceTest, aKilledMakerKeepsNobodyWaiting) {
   EXPECT_FALSE(endedWell(maker));
   EXPECT_EQ(store.counters().lockTimeouts, 0u);
   EXPECT_EQ(onDisk(keyOf("a")), "alpha");
+}
+
+// Between opening and locking a lock file its holder may have removed it, and another process may
+// have made and locked the next: a lock on the old one is none.
+TEST_F(CacheRaceTest, aLockOnARemovedFileIsNone) {
+  struct Replaced : FileOperations {
+    int lock(int file, int operation) override {
+      int result = FileOperations::lock(file, operation);
+      if (!other) {
+        unlink(folder, "key.lock");
+        other = FileHandle(open(folder, "key.lock", O_RDWR | O_CREAT));
+        EXPECT_EQ(FileOperations::lock(other.get(), LOCK_EX | LOCK_NB), 0);
+      }
+      return result;
+    }
+    int folder = -1;
+    FileHandle other;
+  };
+  Replaced files;
+  FileHandle opened(::open(root.c_str(), O_RDONLY | O_DIRECTORY));
+  files.folder = opened.get();
+  {
+    KeyLock lock(files, opened.get(), "key.lock", std::chrono::milliseconds(20),
+                 [] { return false; });
+    EXPECT_EQ(lock.outcome(), KeyLock::Outcome::TimedOut);
+  }
+  EXPECT_TRUE(std::filesystem::exists(root + "/key.lock")) << "it is the other's";
 }
 
 // A maker that takes too long is not waited for for ever.
