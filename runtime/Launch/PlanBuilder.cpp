@@ -16,6 +16,11 @@ static Status refuse(fmt::format_string<Values...> format, Values &&...values) {
                        fmt::format(format, std::forward<Values>(values)...));
 }
 
+/// Their number may exceed 64 bits where strides are 0.
+static bool hasElements(const Tensor &tensor) {
+  return std::ranges::find(tensor.shape, 0) == tensor.shape.end();
+}
+
 Result<std::shared_ptr<LaunchPlan>> PlanBuilder::build() {
   if (Status status = checkArguments(loaded.source, arguments); !status)
     return status;
@@ -23,7 +28,7 @@ Result<std::shared_ptr<LaunchPlan>> PlanBuilder::build() {
     return refuse("expected {} results of {}, got {}", loaded.source.results.size(),
                   loaded.source.name, results.size());
   for (size_t i = 0; i < arguments.size(); ++i)
-    if (const auto *tensor = std::get_if<Tensor>(&arguments[i]); tensor && tensor->elements() != 0)
+    if (const auto *tensor = std::get_if<Tensor>(&arguments[i]); tensor && hasElements(*tensor))
       plan->callers.push_back(static_cast<unsigned>(i));
   // Tensors must not move: host arguments point at them.
   made.reserve(loaded.bufferCount - arguments.size());
@@ -95,7 +100,7 @@ Status PlanBuilder::place(Tensor &tensor, unsigned buffer) {
                       shapeText(given.shape));
       tensor = given;
       plan->given.push_back({buffer, static_cast<unsigned>(result)});
-      if (given.elements() != 0)
+      if (hasElements(given))
         plan->callers.push_back(buffer);
       return Status::ok();
     }
