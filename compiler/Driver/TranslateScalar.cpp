@@ -406,9 +406,13 @@ FailureOr<std::vector<int64_t>> ScalarTranslator::evaluateIntegers(Value value) 
   FailureOr<Tensor> tensor = evaluateTensor(value);
   if (failed(tensor))
     return failure();
-  std::vector<int64_t> integers;
-  for (int64_t index = 0; index < tensor->shape[0]; ++index)
-    integers.push_back(static_cast<int64_t>(tensor->at({index})));
+  std::vector<int64_t> integers, at(tensor->shape.size(), 0);
+  integers.reserve(static_cast<size_t>(tensor->elements()));
+  for (int64_t left = tensor->elements(); left > 0; --left) {
+    integers.push_back(static_cast<int64_t>(tensor->at(at)));
+    for (size_t axis = at.size(); axis-- > 0 && ++at[axis] == tensor->shape[axis];)
+      at[axis] = 0;
+  }
   return integers;
 }
 

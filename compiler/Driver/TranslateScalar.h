@@ -28,7 +28,7 @@ public:
   mlir::FailureOr<double> evaluateFloat(mlir::Value value);
   /// A tensor that is a function argument or a constant.
   mlir::FailureOr<Tensor> evaluateTensor(mlir::Value value);
-  /// All elements of a one-axis integer tensor.
+  /// All elements of an integer tensor, row-major.
   mlir::FailureOr<std::vector<int64_t>> evaluateIntegers(mlir::Value value);
 
 private:

@@ -209,6 +209,23 @@ FailureOr<Set> SetTranslator::translateDocuments(sparsity::DocumentsOp op) {
   return reference::documents(*queries, *keys, op.getCausal(), op.getFromStart());
 }
 
+FailureOr<Set> SetTranslator::translateBlocks(sparsity::BlocksOp op) {
+  FailureOr<std::vector<int64_t>> ids = scalars.evaluateIntegers(op.getIds());
+  FailureOr<std::vector<int64_t>> counts = scalars.evaluateIntegers(op.getCounts());
+  if (failed(ids) || failed(counts))
+    return failure();
+  reference::BlockLists lists;
+  lists.queryBlock = op.getQuery().vec();
+  lists.keyBlock = op.getKey().vec();
+  lists.group = static_cast<int64_t>(op.getGroup());
+  lists.shape = scalars.evaluateTensor(op.getIds())->shape;
+  lists.isBatchShared = op.getIds().getType().getDimSize(0) == 1;
+  lists.isHeadShared = op.getIds().getType().getDimSize(1) == 1;
+  lists.ids = std::move(*ids);
+  lists.counts = std::move(*counts);
+  return reference::blocks(std::move(lists));
+}
+
 /// One number per axis; `missing` where the list is not there.
 static std::vector<int64_t> perAxis(std::optional<ArrayRef<int64_t>> list, size_t axes) {
   return list ? list->vec() : std::vector<int64_t>(axes, 1);
@@ -314,6 +331,7 @@ FailureOr<Set> SetTranslator::translateOp(Operation *operation) {
       .Case([&](sparsity::DilatedOp op) { return translateDilated(op); })
       .Case([&](sparsity::DyadicOp op) { return translateDyadic(op); })
       .Case([&](sparsity::DocumentsOp op) { return translateDocuments(op); })
+      .Case([&](sparsity::BlocksOp op) { return translateBlocks(op); })
       .Case([&](sparsity::BlockDiagonalOp op) -> FailureOr<Set> {
         FailureOr<std::vector<Number>> blocks = numbers(op.getSizes(), op.getStaticSizes());
         if (failed(blocks))

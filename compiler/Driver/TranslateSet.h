@@ -32,6 +32,7 @@ private:
   FailureOr<Set> translateColumns(sparsity::ColumnsOp op);
   FailureOr<Set> translateDyadic(sparsity::DyadicOp op);
   FailureOr<Set> translateDocuments(sparsity::DocumentsOp op);
+  FailureOr<Set> translateBlocks(sparsity::BlocksOp op);
   FailureOr<Set> translateRadius(sparsity::RadiusOp op);
   FailureOr<Set> translateAffine(sparsity::AffineOp op);
   FailureOr<Set> translatePerHead(sparsity::PerHeadOp op);

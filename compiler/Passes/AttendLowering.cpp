@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Passes/AttendLowering.h"
 
+#include "compiler/Passes/Lists.h"
+
 #include "mlir/Transforms/RegionUtils.h"
 
 #include <cmath>
@@ -241,6 +243,10 @@ static void findDependence(const Formula &formula, Pair &pair) {
   // Other ops with terms of their own look at coordinates only.
   if (formula.getKind() != Formula::Kind::Opaque)
     return;
+  if (auto list = dyn_cast<sparsity::BlocksOp>(formula.getOp())) {
+    pair.perBatch |= list.getIds().getType().getDimSize(0) != 1;
+    pair.perHead |= list.getIds().getType().getDimSize(1) != 1;
+  }
   auto where = dyn_cast<sparsity::WhereOp>(formula.getOp());
   if (!where)
     return;
@@ -255,7 +261,9 @@ LogicalResult AttendLowering::readPairs(unsigned segment, SmallVectorImpl<Pair> 
     FailureOr<Formula> formula = sparsity::buildFormula(set, space);
     if (failed(formula))
       return failure();
-    Pair &pair = pairs.emplace_back(Pair{set, {}, formula->hasOpaque()});
+    bool isWalked = static_cast<bool>(
+        findWalkedList(set, segments.getBox(*op.getQueryTile(), segment)));
+    Pair &pair = pairs.emplace_back(Pair{set, {}, formula->hasOpaque() && !isWalked});
     if (!pair.opaque)
       continue;
     findDependence(*formula, pair);
@@ -277,7 +285,7 @@ LogicalResult AttendLowering::lowerClasses(unsigned querySegment, unsigned keySe
   std::string kernelName = (name + "_classes").str();
   KernelBuilder kernel(op, kernelName, getUses({pair}), {output},
                        2 + segments.getRank(querySegment));
-  if (failed(emitRequirements(op, segments, pair.set, kernel)))
+  if (failed(emitRequirements(op, segments, querySegment, pair.set, kernel)))
     return failure();
 
   OpBuilder &plan = kernel.plan;
@@ -328,7 +336,7 @@ LogicalResult AttendLowering::lowerSegment(unsigned segment, ArrayRef<Pair> pair
     kernelName += "_segment_" + std::to_string(segment);
   KernelBuilder kernel(op, kernelName, getUses(pairs), outputs, 2 + segments.getRank(segment));
   auto sets = llvm::map_to_vector(pairs, [](const Pair &pair) { return pair.set; });
-  if (failed(emitRequirements(op, segments, sets, kernel)))
+  if (failed(emitRequirements(op, segments, segment, sets, kernel)))
     return failure();
 
   OpBuilder &plan = kernel.plan;

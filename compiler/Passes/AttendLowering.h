@@ -16,6 +16,7 @@ mlir::LogicalResult lowerMerge(attn::MergeOp op, llvm::StringRef name);
 /// Adds to the plan of `kernel`, which computes with `sets`, what must hold at run time before it
 /// may touch memory. What is known to fail is refused now.
 mlir::LogicalResult emitRequirements(attn::AttendOp op, const Segments &segments,
-                                     mlir::ValueRange sets, KernelBuilder &kernel);
+                                     unsigned querySegment, mlir::ValueRange sets,
+                                     KernelBuilder &kernel);
 
 } // namespace lacuna

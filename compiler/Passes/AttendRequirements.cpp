@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Passes/AttendLowering.h"
+#include "compiler/Passes/Lists.h"
 
 #include "llvm/ADT/SetVector.h"
 
@@ -19,9 +20,10 @@ namespace {
 /// Writes the requirements of one kernel into its plan.
 class Requirements {
 public:
-  Requirements(attn::AttendOp op, const Segments &segments, ValueRange sets, KernelBuilder &kernel)
-      : op(op), segments(segments), sets(sets), kernel(kernel), plan(kernel.plan),
-        loc(op.getLoc()) {}
+  Requirements(attn::AttendOp op, const Segments &segments, unsigned querySegment, ValueRange sets,
+               KernelBuilder &kernel)
+      : op(op), segments(segments), querySegment(querySegment), sets(sets), kernel(kernel),
+        plan(kernel.plan), loc(op.getLoc()) {}
 
   LogicalResult emit();
 
@@ -31,6 +33,7 @@ private:
   LogicalResult emitTokens();
   LogicalResult emitPerHead();
   LogicalResult emitDocuments();
+  LogicalResult emitLists();
 
   LogicalResult requireEqual(Value a, Value b, StringRef message) {
     return kernel.require(compare(arith::CmpIPredicate::eq, a, b), message, {a, b});
@@ -51,6 +54,7 @@ private:
 
   attn::AttendOp op;
   const Segments &segments;
+  unsigned querySegment;
   ValueRange sets;
   KernelBuilder &kernel;
   OpBuilder &plan;
@@ -169,12 +173,22 @@ LogicalResult Requirements::emitDocuments() {
   return success();
 }
 
-LogicalResult Requirements::emit() {
-  return success(succeeded(emitTensors()) && succeeded(emitHeads()) && succeeded(emitTokens()) &&
-                 succeeded(emitPerHead()) && succeeded(emitDocuments()));
+LogicalResult Requirements::emitLists() {
+  SmallVector<Value> sizes = segments.isLoneSequence()
+                                 ? SmallVector<Value>{extent(op.getQuery(), 2)}
+                                 : sizesOf(segments.getSizes(querySegment));
+  return success(llvm::all_of(sets, [&](Value set) {
+    return succeeded(requireLists(kernel, set, kernel.inPlan(op.getQuery()), sizes));
+  }));
 }
 
-LogicalResult lacuna::emitRequirements(attn::AttendOp op, const Segments &segments, ValueRange sets,
+LogicalResult Requirements::emit() {
+  return success(succeeded(emitTensors()) && succeeded(emitHeads()) && succeeded(emitTokens()) &&
+                 succeeded(emitPerHead()) && succeeded(emitDocuments()) && succeeded(emitLists()));
+}
+
+LogicalResult lacuna::emitRequirements(attn::AttendOp op, const Segments &segments,
+                                       unsigned querySegment, ValueRange sets,
                                        KernelBuilder &kernel) {
-  return Requirements(op, segments, sets, kernel).emit();
+  return Requirements(op, segments, querySegment, sets, kernel).emit();
 }

@@ -153,6 +153,39 @@ def ExpandMasksPass : Pass<"lacuna-expand-masks"> {
   ];
 }
 
+def ExpandListsPass : Pass<"lacuna-expand-lists"> {
+  let summary = "walk lists of key blocks entry by entry";
+  let description = [{
+    A loop over the tiles of a set that is made of a `sparsity.blocks` becomes a
+    loop over the tiles that are live without the list, and a loop over the
+    entries of the query tile's list; the body of the latter is a loop over the
+    tiles that the entry adds, a set with the block's coordinates as run-time
+    numbers (`sparsity.key_block`). So every pair is visited once.
+
+    Only lists that stand in no set that is taken away, and on one side of each
+    intersection, are walked, and only by query tiles that lie in one query block;
+    `compiler/Passes/Lists.h` says which. The tiles of other sets have been
+    classified. Where tiles do not reach over the borders of blocks, masks do not
+    ask for the block.
+
+    Requires: kernels (`lacuna-attn-to-tile`), masks over sets. Leaves: no list in
+    a loop without classes.
+
+    ```mlir
+    %r = tile.for_each live %listed[%b, %h] query (%i) of (%n) box [128] key of (%n) box [128]
+        init(%x : T) { ^bb0(%j: index, %x0: T): ... }
+    // becomes
+    %r = scf.for %e = %c0 to %count step %c1 iter_args(%x0 = %x) -> (T) {
+      %id = tensor.extract %ids[%b, %h, %t, %e] : tensor<?x?x?x?xi32>
+      %block = sparsity.key_block (%id) of [128] : !sparsity.set<1>
+      tile.for_each live %block[%b, %h] ...
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ExpandFootprintsPass : Pass<"lacuna-expand-footprints"> {
   let summary = "turn loops over a set's key tiles into loops with closed-form bounds";
   let description = [{

@@ -1,6 +1,8 @@
 //===- SetKernel.cpp - kernels that look at a set and at nothing else -----===//
 #include "compiler/Passes/SetKernel.h"
 
+#include "compiler/Passes/Lists.h"
+
 using namespace mlir;
 using namespace lacuna;
 using lacuna::sparsity::Symbol;
@@ -47,7 +49,9 @@ FailureOr<std::unique_ptr<SetKernel>> SetKernel::create(attn::AttendOp op, const
   unsigned rank = segments.getRank(querySegment);
   std::unique_ptr<SetKernel> result(new SetKernel(op, name, uses, output, 2 + rank));
   KernelBuilder &kernel = result->kernel;
-  result->opaque = formula->hasOpaque();
+  bool isWalked =
+      static_cast<bool>(findWalkedList(set, segments.getBox(*op.getQueryTile(), querySegment)));
+  result->opaque = formula->hasOpaque() && !isWalked;
   result->set = kernel.inBody(set);
 
   SmallVector<Value> perHead;
@@ -59,8 +63,8 @@ FailureOr<std::unique_ptr<SetKernel>> SetKernel::create(attn::AttendOp op, const
         symbol.kind == Symbol::Kind::PerHead || symbol.kind == Symbol::Kind::Monotone;
     result->perBatch |= symbol.kind == Symbol::Kind::Monotone;
   }
-  result->perHead |= result->opaque;
-  result->perBatch |= result->opaque;
+  result->perHead |= formula->hasOpaque();
+  result->perBatch |= formula->hasOpaque();
 
   Location loc = op.getLoc();
   OpBuilder &body = kernel.body;
@@ -76,7 +80,8 @@ FailureOr<std::unique_ptr<SetKernel>> SetKernel::create(attn::AttendOp op, const
       readSide(plan, loc, kernel.getPlanMap(), segments, querySegment, queries, queryTile);
   result->planKey = readSide(plan, loc, kernel.getPlanMap(), segments, keySegment, keys, keyTile);
   result->planQueryTensor = kernel.inPlan(queries);
-  if (failed(result->requireSizes(op, segments, perHead)))
+  if (failed(result->requireSizes(op, segments, perHead)) ||
+      failed(requireLists(kernel, set, result->planQueryTensor, result->planQuery.sizes)))
     return failure();
   return result;
 }

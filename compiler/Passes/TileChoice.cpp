@@ -2,11 +2,16 @@
 #include "compiler/Passes/TileChoice.h"
 
 #include "compiler/Analysis/MaskCost.h"
+#include "compiler/Passes/Lists.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/InterleavedRange.h"
+
+#include <algorithm>
 #include <bit>
 
 using namespace mlir;
@@ -69,6 +74,56 @@ FailureOr<SmallVector<int64_t>> lacuna::chooseEvenTile(attn::AttendOp op, const 
   for (unsigned segment = 0; segment < segments.size(); ++segment)
     llvm::append_range(boxes, chooseBox(tokens, getLimits(segments, segment), innermost));
   return boxes;
+}
+
+/// The box of most tokens, at most `most` and a multiple of `step`, whose extents divide those of
+/// `block`; of equals the one that is longest along the last axes. Empty when there is none.
+static Extents chooseInside(ArrayRef<int64_t> block, int64_t most, int64_t step) {
+  Extents best, box(block.size(), 1);
+  int64_t bestTokens = 0;
+  auto visit = [&](auto &self, size_t axis, int64_t tokens) -> void {
+    if (tokens > most)
+      return;
+    if (axis == block.size()) {
+      bool isLater = tokens == bestTokens && std::lexicographical_compare(box.begin(), box.end(),
+                                                                          best.begin(), best.end());
+      if (tokens % step == 0 && (tokens > bestTokens || isLater)) {
+        best = box;
+        bestTokens = tokens;
+      }
+      return;
+    }
+    for (int64_t extent = 1; extent <= std::min(block[axis], most); ++extent)
+      if (block[axis] % extent == 0) {
+        box[axis] = extent;
+        self(self, axis + 1, tokens * extent);
+      }
+  };
+  visit(visit, 0, 1);
+  return best;
+}
+
+FailureOr<std::optional<std::pair<Extents, Extents>>>
+lacuna::chooseListTiles(attn::AttendOp op, const Segments &segments, int64_t queries,
+                        int64_t queryStep, int64_t keys, int64_t keyStep) {
+  if (segments.size() != 1)
+    return std::optional<std::pair<Extents, Extents>>();
+  SmallVector<sparsity::BlocksOp> lists = findLists(op.getSet());
+  if (lists.empty())
+    return std::optional<std::pair<Extents, Extents>>();
+  sparsity::BlocksOp list = lists.front();
+  Extents query = chooseInside(list.getQuery(), queries, queryStep),
+          key = chooseInside(list.getKey(), keys, keyStep);
+  // assign-tiles-4
+  if (query.empty())
+    return list.emitOpError("expected query blocks that tiles of a multiple of ")
+           << queryStep << " tokens, at most " << queries << ", divide, got ["
+           << llvm::interleaved(list.getQuery()) << "]";
+  if (key.empty())
+    return list.emitOpError("expected key blocks that tiles of a multiple of ")
+           << keyStep << " tokens, at most " << keys << ", divide, got ["
+           << llvm::interleaved(list.getKey()) << "]";
+  return std::optional(std::pair(query, key));
 }
 
 /// The box that the attend has or the option asks for; empty when the planner chooses.
@@ -159,6 +214,16 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
     return failure();
   problem->query = *query;
   problem->key = *key;
+  if (query->empty() || key->empty()) {
+    constexpr int64_t rows = 128, keys = 128;
+    auto list = chooseListTiles(op, segments, rows, 64, keys, 16);
+    if (failed(list))
+      return failure();
+    if (*list && query->empty())
+      problem->query = (*list)->first;
+    if (*list && key->empty())
+      problem->key = (*list)->second;
+  }
   if (segments.getRank(0) == 1)
     return compareForSequence(*problem);
   AssumedNumbers numbers;

@@ -10,22 +10,24 @@
 //                           formula, one loop and one mask less below.
 //   2. assign-tiles         Needs the sets' domains, which kernels no longer show.
 //   3. attn-to-tile         From here on programs, not sets, are rewritten.
-//   4. canonicalize, cse    The kernels repeat sizes and constants; the passes
+//   4. expand-lists         Loops over entries of lists have loops over sets inside,
+//                           which the passes below treat like any other.
+//   5. canonicalize, cse    The kernels repeat sizes and constants; the passes
 //                           below compare values and want each once.
-//   5. peel-full-tiles      While loops still name their set and class: a loop
+//   6. peel-full-tiles      While loops still name their set and class: a loop
 //                           over full tiles needs no mask, so none is expanded.
 //
 //  tile to loops
-//   6. expand-masks         Before the loops, while each mask knows its set's axes
+//   7. expand-masks         Before the loops, while each mask knows its set's axes
 //                           from the loop that it stands in.
-//   7. expand-footprints    The last reader of sets; what it leaves is plain
+//   8. expand-footprints    The last reader of sets; what it leaves is plain
 //                           control flow that any target can take.
-//   8. canonicalize, cse    Bounds of neighbouring loops share most of their terms.
+//   9. canonicalize, cse    Bounds of neighbouring loops share most of their terms.
 //
 //  loops to Hopper
-//   9. tile-to-hopper       Loops go to the producer, what a tile needs to the consumers.
-//  10. factor-masks         Element functions are short and in one place now.
-//  11. hopper-assign-roles, hopper-place-rings, hopper-schedule
+//  10. tile-to-hopper       Loops go to the producer, what a tile needs to the consumers.
+//  11. factor-masks         Element functions are short and in one place now.
+//  12. hopper-assign-roles, hopper-place-rings, hopper-schedule
 //                           Roles first: a schedule needs to know how many take turns.
 //
 //===----------------------------------------------------------------------===//
@@ -61,18 +63,21 @@ void lacuna::buildAssignTiles(OpPassManager &passes, const SpecToTileOptions &op
 void lacuna::buildSpecToTile(OpPassManager &passes, const SpecToTileOptions &options) {
   buildAssignTiles(passes, options);
   passes.addPass(createAttnToTilePass());
+  passes.addPass(createExpandListsPass());
   addCleanup(passes);
   passes.addPass(createPeelFullTilesPass());
 }
 
 void lacuna::buildTilesToCounts(OpPassManager &passes, bool unaligned) {
   passes.addPass(createAttnToCountsPass());
+  passes.addPass(createExpandListsPass());
   addCleanup(passes);
   buildTileToLoops(passes, unaligned);
 }
 
 void lacuna::buildTilesToMap(OpPassManager &passes, bool elements) {
   passes.addPass(createAttnToMapPass(AttnToMapPassOptions{elements}));
+  passes.addPass(createExpandListsPass());
   addCleanup(passes);
   buildTileToLoops(passes);
 }

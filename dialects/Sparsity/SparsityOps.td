@@ -97,6 +97,7 @@ def Sparsity_ConcatOp : Sparsity_Op<"concat", [InferTypeOpAdaptor]> {
 
 include "dialects/Sparsity/SparsityLeaves.td"
 include "dialects/Sparsity/SparsityGridSets.td"
+include "dialects/Sparsity/SparsityLists.td"
 include "dialects/Sparsity/SparsityAlgebra.td"
 
 #endif

@@ -273,6 +273,53 @@ LogicalResult DocumentsOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+/// blocks-2, key-block-1: a block has a positive extent for each axis.
+static LogicalResult verifyBlock(Operation *op, StringRef name, ArrayRef<int64_t> block,
+                                 unsigned rank) {
+  if (block.size() != rank)
+    return op->emitOpError("expected a ")
+           << name << " block with an extent for each of " << rank << " axes, got " << block.size();
+  return verifyList(op, name, block, 1);
+}
+
+LogicalResult BlocksOp::verify() {
+  // blocks-1
+  FailureOr<unsigned> rank = verifyRank(*this, getSet().getType(), 1, 4);
+  if (failed(rank) || failed(verifyBlock(*this, "query", getQuery(), *rank)) ||
+      failed(verifyBlock(*this, "key", getKey(), *rank)))
+    return failure();
+  // blocks-3
+  if (static_cast<int64_t>(getGroup()) < 1)
+    return emitOpError("expected a group of at least 1 query head, got ")
+           << static_cast<int64_t>(getGroup());
+  // blocks-4
+  for (auto [axis, ids, counts] : llvm::enumerate(getIds().getType().getShape().drop_back(),
+                                                  getCounts().getType().getShape()))
+    if (ids != counts)
+      return emitOpError("expected ids and counts of the same lists, got ")
+             << getIds().getType() << " and " << getCounts().getType();
+  return success();
+}
+
+LogicalResult KeyBlockOp::verify() {
+  SetType type = getSet().getType();
+  // key-block-2
+  if (!type.isSingle())
+    return emitOpError("expected a set between one segment of queries and one of keys, got ")
+           << type;
+  if (failed(verifyBlock(*this, "key", getSizes(), type.getKeyRank())))
+    return failure();
+  // key-block-3
+  if (getAt().size() != getSizes().size())
+    return emitOpError("expected a coordinate for each of ")
+           << getSizes().size() << " axes, got " << getAt().size();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
 // Grids
 //===----------------------------------------------------------------------===//
 

@@ -174,6 +174,25 @@ struct Dyadic {
 Set dyadic(Dyadic parameters);
 
 //===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+/// Key blocks that a list names for each query block.
+struct BlockLists {
+  /// Extents of a block, one per axis.
+  std::vector<int64_t> queryBlock, keyBlock;
+  /// Query heads that share a list.
+  int64_t group = 1;
+  /// Batch entries, lists, query blocks, entries of a list; the first two are 1 when all share them.
+  std::vector<int64_t> shape;
+  bool isBatchShared = false, isHeadShared = false;
+  /// Row-major.
+  std::vector<int64_t> ids, counts;
+};
+/// The key's block is among the first entries of the query block's list.
+Set blocks(BlockLists lists);
+
+//===----------------------------------------------------------------------===//
 // Grids
 //===----------------------------------------------------------------------===//
 

@@ -94,6 +94,36 @@ Set documents(std::vector<int64_t> queryOffsets, std::vector<int64_t> keyOffsets
 }
 
 //===----------------------------------------------------------------------===//
+// Lists
+//===----------------------------------------------------------------------===//
+
+/// Row-major number, among the blocks of a grid, of the block that holds token `token`.
+static int64_t blockOf(int64_t token, const Grid &grid, const std::vector<int64_t> &block) {
+  int64_t number = 0, factor = 1;
+  for (size_t axis = grid.axes(); axis-- > 0;) {
+    int64_t size = grid.sizes[axis];
+    number += factor * (token % size / block[axis]);
+    factor *= (size + block[axis] - 1) / block[axis];
+    token /= size;
+  }
+  return number;
+}
+
+Set blocks(BlockLists given) {
+  auto lists = std::make_shared<const BlockLists>(std::move(given));
+  return makeSet([lists](const PairIndex &pair) {
+    const std::vector<int64_t> &shape = lists->shape;
+    int64_t row = lists->isBatchShared ? 0 : pair.batch;
+    row = row * shape[1] + (lists->isHeadShared ? 0 : pair.head / lists->group);
+    row = row * shape[2] + blockOf(pair.query, *pair.queryGrid, lists->queryBlock);
+    int64_t wanted = blockOf(pair.key, *pair.keyGrid, lists->keyBlock);
+    int64_t count = std::clamp<int64_t>(lists->counts[static_cast<size_t>(row)], 0, shape[3]);
+    auto first = lists->ids.begin() + row * shape[3];
+    return std::find(first, first + count, wanted) != first + count;
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // Hierarchies
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,39 @@
+//===- ListArguments.h - lists of key blocks as arguments of a spec --------===//
+#pragma once
+
+#include "dialects/Sparsity/Sparsity.h"
+#include "lib/Support/Random.h"
+
+#include <optional>
+#include <vector>
+
+namespace lacuna {
+
+/// A function argument that a `sparsity.blocks` takes its ids or its counts from.
+struct ListArgument {
+  sparsity::BlocksOp op;
+  bool isCounts;
+};
+std::optional<ListArgument> findListArgument(mlir::BlockArgument argument);
+
+/// What `--set ids=10%` and `--set counts=ragged` ask for.
+struct ListRequest {
+  enum class Kind {
+    /// A share of all key blocks, `share` of 1.
+    Share,
+    /// Any number of entries up to the capacity.
+    Ragged,
+  };
+  Kind kind;
+  double share = 0;
+};
+/// Nothing when the text asks for neither.
+std::optional<ListRequest> parseListRequest(llvm::StringRef text);
+
+/// `lists` lists of `capacity` different blocks below `blocks` each, in ascending order; -1 where
+/// there are fewer blocks.
+std::vector<double> drawIds(int64_t lists, int64_t capacity, int64_t blocks, Random &random);
+/// `lists` numbers from 0 to `capacity`.
+std::vector<double> drawCounts(int64_t lists, int64_t capacity, Random &random);
+
+} // namespace lacuna

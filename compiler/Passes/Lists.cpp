@@ -1,0 +1,151 @@
+//===- Lists.cpp - sets that depend on a list -----------------------------===//
+#include "compiler/Passes/Lists.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace lacuna;
+using sparsity::BlocksOp;
+using sparsity::Formula;
+using sparsity::FormulaSpace;
+using sparsity::SetType;
+
+SmallVector<BlocksOp> lacuna::findLists(Value set) {
+  llvm::SetVector<Value> below;
+  below.insert(set);
+  SmallVector<BlocksOp> lists;
+  for (size_t next = 0; next < below.size(); ++next) {
+    Operation *definition = below[next].getDefiningOp();
+    if (!definition)
+      continue;
+    if (auto list = dyn_cast<BlocksOp>(definition))
+      lists.push_back(list);
+    for (Value operand : definition->getOperands())
+      if (isa<SetType>(operand.getType()))
+        below.insert(operand);
+  }
+  return lists;
+}
+
+static bool dependsOn(Value set, BlocksOp list) {
+  return llvm::is_contained(findLists(set), list);
+}
+
+/// Whether what `set` keeps of two blocks is what it keeps of the one and of the other: the list
+/// stands in no set that is taken away, and on one side of each intersection.
+static bool isAdditive(Value set, BlocksOp list) {
+  if (!dependsOn(set, list))
+    return true;
+  Operation *op = set.getDefiningOp();
+  if (op == list)
+    return true;
+  auto areAdditive = [&](ValueRange sets) {
+    return llvm::all_of(sets, [&](Value part) { return isAdditive(part, list); });
+  };
+  if (auto either = dyn_cast<sparsity::UnionOp>(op))
+    return areAdditive(either.getSets());
+  if (auto heads = dyn_cast<sparsity::PerHeadOp>(op))
+    return areAdditive(heads.getSets());
+  if (auto both = dyn_cast<sparsity::IntersectOp>(op))
+    return llvm::count_if(both.getSets(), [&](Value part) { return dependsOn(part, list); }) == 1 &&
+           areAdditive(both.getSets());
+  if (auto rest = dyn_cast<sparsity::SubtractOp>(op))
+    return !dependsOn(rest.getRemoved(), list) && isAdditive(rest.getFrom(), list);
+  return false;
+}
+
+/// Whether only `list` keeps the formula of `set` from being affine.
+static bool isAffineBeside(Value set, BlocksOp list) {
+  auto type = cast<SetType>(set.getType());
+  FormulaSpace space(set.getContext(), type.getQueryRank(), type.getKeyRank());
+  FailureOr<Formula> formula = sparsity::buildFormula(set, space);
+  if (failed(formula))
+    return false;
+  SmallVector<Formula> parts = {*formula};
+  while (!parts.empty()) {
+    Formula part = parts.pop_back_val();
+    if (part.getKind() == Formula::Kind::Opaque && part.getOp() != list)
+      return false;
+    llvm::append_range(parts, part.getParts());
+  }
+  return true;
+}
+
+BlocksOp lacuna::findWalkedList(Value set, ArrayRef<int64_t> queryBox) {
+  SmallVector<BlocksOp> lists = findLists(set);
+  if (lists.size() != 1)
+    return {};
+  BlocksOp list = lists.front();
+  bool isInside = llvm::all_of(llvm::zip(list.getQuery(), queryBox), [](auto extents) {
+    auto [block, tile] = extents;
+    return block % tile == 0;
+  });
+  return isInside && isAdditive(set, list) && isAffineBeside(set, list) ? list : BlocksOp();
+}
+
+/// A copy of `set` with `replacement` for its list. With `alone`, sets that do not depend on the
+/// list leave unions.
+static Value replaceList(OpBuilder &builder, Value set, BlocksOp list, Value replacement,
+                         bool alone) {
+  if (set == list.getSet())
+    return replacement;
+  Operation *op = set.getDefiningOp();
+  bool isUnion = isa<sparsity::UnionOp, sparsity::PerHeadOp>(op);
+  IRMapping mapping;
+  for (Value operand : op->getOperands()) {
+    if (!isa<SetType>(operand.getType()))
+      continue;
+    if (dependsOn(operand, list))
+      mapping.map(operand, replaceList(builder, operand, list, replacement, alone));
+    else if (alone && isUnion)
+      mapping.map(operand, sparsity::NoneOp::create(builder, set.getLoc(), operand.getType(),
+                                                    /*domain=*/Value()));
+  }
+  return builder.clone(*op, mapping)->getResult(0);
+}
+
+Value lacuna::withoutList(OpBuilder &builder, Value set, BlocksOp list) {
+  Value none = sparsity::NoneOp::create(builder, set.getLoc(), set.getType(), /*domain=*/Value());
+  return replaceList(builder, set, list, none, /*alone=*/false);
+}
+
+Value lacuna::withBlock(OpBuilder &builder, Value set, BlocksOp list, Value block) {
+  return replaceList(builder, set, list, block, /*alone=*/true);
+}
+
+LogicalResult lacuna::requireLists(KernelBuilder &kernel, Value set, Value queries,
+                                   ValueRange querySizes) {
+  OpBuilder &plan = kernel.plan;
+  Location loc = kernel.getLoc();
+  auto requireEqual = [&](Value found, Value expected, StringRef message) {
+    Value holds =
+        plan.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, found, expected);
+    return kernel.require(holds, message, {expected, found});
+  };
+  for (BlocksOp list : findLists(set)) {
+    RankedTensorType type = list.getIds().getType();
+    Value ids = kernel.inPlan(list.getIds()), counts = kernel.inPlan(list.getCounts());
+    auto extent = [&](unsigned axis) { return getExtent(plan, loc, ids, axis); };
+    if (type.getDimSize(0) != 1 &&
+        failed(requireEqual(extent(0), getExtent(plan, loc, queries, 0),
+                            "expected lists for {0} batch entries, got {1}")))
+      return failure();
+    Value group = makeIndex(plan, loc, static_cast<int64_t>(list.getGroup()));
+    Value heads = plan.createOrFold<arith::MulIOp>(loc, extent(1), group);
+    if (type.getDimSize(1) != 1 &&
+        failed(requireEqual(heads, getExtent(plan, loc, queries, 1),
+                            "expected lists for {0} query heads, got lists for {1}")))
+      return failure();
+    Value blocks =
+        makeProduct(plan, loc, makeBoxCounts(plan, loc, querySizes, list.getQuery()));
+    if (failed(requireEqual(extent(2), blocks, "expected lists for {0} query blocks, got {1}")))
+      return failure();
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if (failed(requireEqual(getExtent(plan, loc, counts, axis), extent(axis),
+                              "expected counts of the lists that ids has, {0} along an axis, got "
+                              "{1}")))
+        return failure();
+  }
+  return success();
+}

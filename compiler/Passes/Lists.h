@@ -1,0 +1,28 @@
+//===- Lists.h - sets that depend on a list -------------------------------===//
+#pragma once
+
+#include "compiler/Passes/KernelBuilder.h"
+
+namespace lacuna {
+
+/// Every `sparsity.blocks` that `set` is made of, each once.
+llvm::SmallVector<sparsity::BlocksOp> findLists(mlir::Value set);
+
+/// The list of `set`, when loops may walk it entry by entry: the set is made of one list, what it
+/// keeps of several blocks is what it keeps of each, no other part has to be classified, and a
+/// query tile of `queryBox` lies in one query block. Null otherwise.
+sparsity::BlocksOp findWalkedList(mlir::Value set, llvm::ArrayRef<int64_t> queryBox);
+
+/// What is left of `set` without its list.
+mlir::Value withoutList(mlir::OpBuilder &builder, mlir::Value set, sparsity::BlocksOp list);
+/// What `set`, with `block` in place of its walked list, has by virtue of it: every pair that the
+/// block adds, and perhaps some that the set has without it.
+mlir::Value withBlock(mlir::OpBuilder &builder, mlir::Value set, sparsity::BlocksOp list,
+                      mlir::Value block);
+
+/// Requires, in the plan, that the lists of `set` have the shapes that the tensor `queries` with
+/// `querySizes` tokens per axis asks for; both are values of the plan.
+mlir::LogicalResult requireLists(KernelBuilder &kernel, mlir::Value set, mlir::Value queries,
+                                 mlir::ValueRange querySizes);
+
+} // namespace lacuna
