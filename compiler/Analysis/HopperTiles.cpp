@@ -128,6 +128,8 @@ static HopperCandidate describe(const HopperProblem &problem, const Extents &que
 
 /// Puts the chosen candidate first and marks the others.
 static void rank(std::vector<HopperCandidate> &candidates) {
+  if (candidates.empty())
+    return;
   auto isBefore = [](const HopperCandidate &a, const HopperCandidate &b) {
     bool refused[] = {a.refusal != HopperRefusal::None, b.refusal != HopperRefusal::None};
     return std::tie(refused[0], a.cost, a.shape.keys, a.query, a.key) <
@@ -157,13 +159,26 @@ static void rank(std::vector<HopperCandidate> &candidates) {
       other.refusal = HopperRefusal::Slower;
 }
 
+/// Whether the box divides the block of a list, if there is one.
+static bool fitsBlock(const Extents &box, const Extents &block) {
+  return block.empty() || llvm::all_of(llvm::zip_equal(block, box), [](auto extents) {
+           auto [whole, part] = extents;
+           return whole % part == 0;
+         });
+}
+
 /// Query boxes worth a look, or the one that was asked for.
 static std::vector<Extents> queryBoxes(const HopperProblem &problem, ArrayRef<int64_t> sizes) {
   if (!problem.query.empty())
     return {problem.query};
   std::vector<Extents> boxes;
-  for (int64_t rows : {128, 192}) {
+  for (int64_t rows : {64, 128, 192}) {
+    // One warpgroup alone is for blocks that two do not divide.
+    if (rows == 64 && (problem.queryBlock.empty() || product(problem.queryBlock) % 128 == 0))
+      continue;
     forEachBox(rows, sizes.size(), 1, [&](const Extents &box) {
+      if (!fitsBlock(box, problem.queryBlock))
+        return;
       // An axis that is shorter than half of its extent wastes more than half of the rows.
       for (auto [extent, size] : llvm::zip_equal(box, sizes))
         if (extent > 1 && extent >= 2 * size)
@@ -173,7 +188,7 @@ static std::vector<Extents> queryBoxes(const HopperProblem &problem, ArrayRef<in
     });
   }
   // Every extent of a tiny grid is too long: pad the innermost axis.
-  if (boxes.empty()) {
+  if (boxes.empty() && problem.queryBlock.empty()) {
     boxes.emplace_back(sizes.size(), 1);
     boxes.back().back() = 128;
   }
@@ -184,8 +199,13 @@ static std::vector<Extents> keyBoxes(const HopperProblem &problem, size_t rank) 
   if (!problem.key.empty())
     return {problem.key};
   std::vector<Extents> boxes;
-  for (int64_t keys = leastKeys; keys <= mostKeys; keys += 16)
-    forEachBox(keys, rank, 8, [&](const Extents &box) { boxes.push_back(box); });
+  // Small blocks have small tiles.
+  const int64_t least = problem.keyBlock.empty() ? leastKeys : 16;
+  for (int64_t keys = least; keys <= mostKeys; keys += 16)
+    forEachBox(keys, rank, rank == 1 ? 16 : 8, [&](const Extents &box) {
+      if (fitsBlock(box, problem.keyBlock))
+        boxes.push_back(box);
+    });
   return boxes;
 }
 

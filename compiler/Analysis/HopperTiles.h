@@ -49,6 +49,8 @@ struct HopperCandidate {
 struct HopperProblem {
   int64_t headDim = 0, valueDim = 0;
   Extents query, key;
+  /// Blocks of a list, which tiles divide; empty without one.
+  Extents queryBlock, keyBlock;
   /// Of partial tiles.
   ScoreMask mask = ScoreMask::Bounds;
   /// Registers per thread that masks and score functions take.
@@ -60,7 +62,8 @@ struct HopperProblem {
 };
 
 /// Shapes for a sequence of any length, most of whose tiles are full. The chosen one comes first,
-/// then those that would work, the cheapest first, then those that cannot be. Never empty.
+/// then those that would work, the cheapest first, then those that cannot be. Empty where no shape
+/// divides the blocks of a list.
 std::vector<HopperCandidate> compareForSequence(const HopperProblem &problem);
 /// The same for a set on a grid whose keys are `spans`. Key boxes start at the first live key where
 /// the set is a product of ranges.

@@ -41,14 +41,12 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
         return failure();
       tokens = *chosen;
     }
-    auto list = target == "cpu" ? chooseListTiles(op, segments, cpuTokens, 1, cpuTokens, 1)
-                                : chooseListTiles(op, segments, tokens.first, 64, tokens.second, 16);
-    if (failed(list))
-      return failure();
-    if (*list && !op.getQueryTile() && queryTile.empty())
-      op.setQueryTile((*list)->first);
-    if (*list && !op.getKeyTile() && keyTile.empty())
-      op.setKeyTile((*list)->second);
+    if (auto list = chooseListTiles(op, segments, tokens.first, tokens.second)) {
+      if (!op.getQueryTile() && queryTile.empty())
+        op.setQueryTile(list->first);
+      if (!op.getKeyTile() && keyTile.empty())
+        op.setKeyTile(list->second);
+    }
     if (!op.getQueryTile()) {
       FailureOr<SmallVector<int64_t>> tile =
           chooseEvenTile(op, segments, queryTile, tokens.first, "query-tile");

@@ -11,7 +11,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/InterleavedRange.h"
 
-#include <algorithm>
 #include <bit>
 
 using namespace mlir;
@@ -76,18 +75,17 @@ FailureOr<SmallVector<int64_t>> lacuna::chooseEvenTile(attn::AttendOp op, const 
   return boxes;
 }
 
-/// The box of most tokens, at most `most` and a multiple of `step`, whose extents divide those of
-/// `block`; of equals the one that is longest along the last axes. Empty when there is none.
-static Extents chooseInside(ArrayRef<int64_t> block, int64_t most, int64_t step) {
-  Extents best, box(block.size(), 1);
-  int64_t bestTokens = 0;
+/// The box of most tokens, at most `most`, whose extents divide those of `block`; of equals the one
+/// that is longest along the last axes.
+static Extents chooseInside(ArrayRef<int64_t> block, int64_t most) {
+  Extents best(block.size(), 1), box = best;
+  int64_t bestTokens = 1;
   auto visit = [&](auto &self, size_t axis, int64_t tokens) -> void {
     if (tokens > most)
       return;
     if (axis == block.size()) {
-      bool isLater = tokens == bestTokens && std::lexicographical_compare(box.begin(), box.end(),
-                                                                          best.begin(), best.end());
-      if (tokens % step == 0 && (tokens > bestTokens || isLater)) {
+      bool isLater = tokens == bestTokens && box < best;
+      if (tokens > bestTokens || isLater) {
         best = box;
         bestTokens = tokens;
       }
@@ -103,27 +101,20 @@ static Extents chooseInside(ArrayRef<int64_t> block, int64_t most, int64_t step)
   return best;
 }
 
-FailureOr<std::optional<std::pair<Extents, Extents>>>
+/// A list that the set of the only segment is made of; null without one.
+static sparsity::BlocksOp findList(attn::AttendOp op, const Segments &segments) {
+  SmallVector<sparsity::BlocksOp> lists =
+      segments.size() == 1 ? findLists(op.getSet()) : SmallVector<sparsity::BlocksOp>();
+  return lists.empty() ? sparsity::BlocksOp() : lists.front();
+}
+
+std::optional<std::pair<Extents, Extents>>
 lacuna::chooseListTiles(attn::AttendOp op, const Segments &segments, int64_t queries,
-                        int64_t queryStep, int64_t keys, int64_t keyStep) {
-  if (segments.size() != 1)
-    return std::optional<std::pair<Extents, Extents>>();
-  SmallVector<sparsity::BlocksOp> lists = findLists(op.getSet());
-  if (lists.empty())
-    return std::optional<std::pair<Extents, Extents>>();
-  sparsity::BlocksOp list = lists.front();
-  Extents query = chooseInside(list.getQuery(), queries, queryStep),
-          key = chooseInside(list.getKey(), keys, keyStep);
-  // assign-tiles-4
-  if (query.empty())
-    return list.emitOpError("expected query blocks that tiles of a multiple of ")
-           << queryStep << " tokens, at most " << queries << ", divide, got ["
-           << llvm::interleaved(list.getQuery()) << "]";
-  if (key.empty())
-    return list.emitOpError("expected key blocks that tiles of a multiple of ")
-           << keyStep << " tokens, at most " << keys << ", divide, got ["
-           << llvm::interleaved(list.getKey()) << "]";
-  return std::optional(std::pair(query, key));
+                        int64_t keys) {
+  sparsity::BlocksOp list = findList(op, segments);
+  if (!list)
+    return std::nullopt;
+  return std::pair(chooseInside(list.getQuery(), queries), chooseInside(list.getKey(), keys));
 }
 
 /// The box that the attend has or the option asks for; empty when the planner chooses.
@@ -214,18 +205,23 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
     return failure();
   problem->query = *query;
   problem->key = *key;
-  if (query->empty() || key->empty()) {
-    constexpr int64_t rows = 128, keys = 128;
-    auto list = chooseListTiles(op, segments, rows, 64, keys, 16);
-    if (failed(list))
-      return failure();
-    if (*list && query->empty())
-      problem->query = (*list)->first;
-    if (*list && key->empty())
-      problem->key = (*list)->second;
+  sparsity::BlocksOp list = findList(op, segments);
+  if (list) {
+    problem->queryBlock.assign(list.getQuery().begin(), list.getQuery().end());
+    problem->keyBlock.assign(list.getKey().begin(), list.getKey().end());
   }
+  // assign-tiles-5
+  auto orRefuse =
+      [&](std::vector<HopperCandidate> shapes) -> FailureOr<std::vector<HopperCandidate>> {
+    if (!shapes.empty())
+      return shapes;
+    return list.emitOpError("expected blocks that tiles of this target divide, 64 queries and 16 "
+                            "keys or more, got [")
+           << llvm::interleaved(list.getQuery()) << "] and [" << llvm::interleaved(list.getKey())
+           << "]";
+  };
   if (segments.getRank(0) == 1)
-    return compareForSequence(*problem);
+    return orRefuse(compareForSequence(*problem));
   AssumedNumbers numbers;
   SmallVector<int64_t> sizes;
   for (OpFoldResult size : segments.getSizes(0))
@@ -233,5 +229,5 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
   FailureOr<KeySpans> spans = KeySpans::compute(op.getSet(), sizes, numbers);
   if (failed(spans))
     return failure();
-  return compareForGrid(*problem, *spans);
+  return orRefuse(compareForGrid(*problem, *spans));
 }

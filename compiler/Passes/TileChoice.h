@@ -13,12 +13,11 @@ mlir::FailureOr<llvm::SmallVector<int64_t>>
 chooseEvenTile(attn::AttendOp op, const Segments &segments, llvm::ArrayRef<int64_t> asked,
                int64_t standard, llvm::StringRef option, int64_t innermost = 1);
 
-/// Boxes inside the blocks of the set's list: the largest of at most `queries` and `keys` tokens, in
-/// steps of `queryStep` and `keyStep`, whose extents divide those of the blocks. Nothing when the
-/// attend has no list on its only segment. Emits that there is no such box.
-mlir::FailureOr<std::optional<std::pair<Extents, Extents>>>
-chooseListTiles(attn::AttendOp op, const Segments &segments, int64_t queries, int64_t queryStep,
-                int64_t keys, int64_t keyStep);
+/// Boxes inside the blocks of the set's list, the largest of at most `queries` and `keys` tokens.
+/// Nothing when the attend has no list on its only segment.
+std::optional<std::pair<Extents, Extents>> chooseListTiles(attn::AttendOp op,
+                                                           const Segments &segments,
+                                                           int64_t queries, int64_t keys);
 
 /// What tiles of an attend are for on sm_90a. Emits what is wrong with the set.
 mlir::FailureOr<HopperProblem> getHopperProblem(attn::AttendOp op);

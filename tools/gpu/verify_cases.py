@@ -150,6 +150,49 @@ def radii():
                     ["b=1,n0=6,n1=9,n2=18" + (",r=0:1:2:7" if extra else "")], slow=name in ("units", "l1"))
 
 
+def lists():
+    def case(name, ops, shape="?x4", group="", d=64, sets=(), blocks=(64, 64), type="bf16", axes=1, arguments="", **more):
+        query, key = (str([extent] if isinstance(extent, int) else list(extent)) for extent in blocks)
+        tensors = f"tensor<{shape}x?x?xi32>, tensor<{shape}x?xi32>"
+        where, domain = (" in %g", f", !sparsity.domain<{axes}>") if axes > 1 else ("", "")
+        text = ops.replace("LIST", f"sparsity.blocks %ids, %counts query {query} key {key}{group}{where} : {tensors}{domain}")
+        ids, counts = tensors.split(", ")
+        return Check("lists", f"{name} {blocks[0]}x{blocks[1]} D{d}",
+                     spec(text, type, d=d, arguments=f", %ids: {ids}, %counts: {counts}{arguments}", axes=axes), sets, **more)
+
+    share = ["b=2,n=300,ids=40%", "b=1,nq=130,nk=700,ids=30%,counts=ragged", "b=1,n=64,ids=100%", "b=1,n=1,ids=100%",
+             "b=1,nq=0,nk=200,ids=50%", "b=1,nq=70,nk=0,ids=50%", "b=2,n=1025,ids=10%,counts=ragged"]
+    past = "%list = LIST\n%past = sparsity.causal\n%set = sparsity.intersect %list, %past"
+    near = ("%list = LIST\n%near = sparsity.window left(70) right(0)\n%sinks = sparsity.prefix 5\n"
+            "%some = sparsity.union %list, %near, %sinks\n%past = sparsity.causal\n%set = sparsity.intersect %some, %past")
+    for blocks, d in (((64, 64), 64), ((128, 128), 128), ((128, 32), 64), ((256, 16), 64), ((64, 256), 128), ((192, 96), 64),
+                      ((128, 128), 256)):
+        small = [line for line in share if "b=2" not in line] if d == 256 else share
+        yield case("alone", "%set = LIST", d=d, blocks=blocks, sets=small, slow=blocks[1] == 96, sanitize=blocks == (64, 64))
+        yield case("causal", past, d=d, blocks=blocks, sets=small, slow=blocks[1] in (96, 16))
+        yield case("and a window, sinks, causal", near, d=d, blocks=blocks, sets=small, slow=d == 256, sanitize=blocks == (64, 64))
+    yield case("one for all heads and entries", past, shape="1x1", sets=share)
+    yield case("one per group", near, shape="?x2", group=" group 2", sets=share)
+    yield case("one for all entries", "%set = LIST", shape="1x4", sets=share)
+    # Ids behind the end and before the start, counts out of range, descending ids.
+    yield case("odd ids", near, shape="1x1", sets=[
+        "b=1,n=300,ids=4:3:2:1:0:5:-1:2:9:1000000:-2000000000:2147483647:-2147483648:0:1,counts=9:3:-1:0:2147483647",
+        "b=2,n=128,ids=1:0:0:1,counts=1:2"], sanitize=True)
+    yield case("and another list", """%list = LIST
+        %other = sparsity.blocks %more, %lengths query [32] key [16] : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
+        %set = sparsity.union %list, %other""", arguments=", %more: tensor<1x1x?x?xi32>, %lengths: tensor<1x1x?xi32>",
+               sets=["b=1,n=200,ids=40%,more=20%,lengths=ragged", "b=2,nq=65,nk=130,ids=50%,more=30%"])
+    yield case("taken away", "%list = LIST\n%past = sparsity.causal\n%set = sparsity.subtract %past, %list",
+               sets=["b=1,n=300,ids=40%,counts=ragged"])
+    heads = "%list = LIST\n%near = sparsity.window left(20) right(3)\n%set = sparsity.per_head [0, 1, 1, 0] [%list, %near]"
+    yield case("for some heads", heads, sets=share)
+    cubes = "%g = sparsity.grid [%n0, %n1, %n2]\n"
+    sizes = ", %n0: index, %n1: index, %n2: index"
+    lines = ["b=1,n0=5,n1=9,n2=17,ids=30%", "b=2,n0=8,n1=8,n2=16,ids=20%,counts=ragged", "b=1,n0=1,n1=3,n2=5,ids=50%"]
+    yield case("of cubes", cubes + "%set = LIST", blocks=((4, 4, 8), (4, 4, 8)), axes=3, arguments=sizes, sets=lines, sanitize=True)
+    yield case("of cubes", cubes + "%set = LIST", blocks=((4, 8, 8), (2, 8, 8)), axes=3, arguments=sizes, sets=lines, d=128)
+
+
 SOFTCAP = """ score (%s, %b, %h, %i, %j) {
     %cap = arith.constant 20.0 : f32
     %ratio = arith.divf %s, %cap : f32
@@ -270,7 +313,7 @@ def from_folder(folder):
                 yield Check("random", file[:-5], content, sets.read().split())
 
 
-GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, clauses, heads, strided, poison, large, speeds)
+GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, clauses, heads, strided, poison, large, speeds)
 
 
 def table(random_folder=None):
