@@ -55,7 +55,7 @@ def count_pairs(torch, mask, n):
 
 def flex(torch, case, q, k, v, lock, notes):
     from torch.nn.attention.flex_attention import create_block_mask, flex_attention
-    mask = case.mask(case.parameters, lambda numbers: torch.tensor(numbers, device="cuda"))
+    mask = case.mask({"n": case.n, **case.parameters}, lambda numbers: torch.tensor(numbers, device="cuda"))
     notes["pairs"] = case.b * case.h * count_pairs(torch, mask, case.n)
     candidates = {}
     for size in case.blocks:

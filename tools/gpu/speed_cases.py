@@ -21,14 +21,14 @@ class Case:
     puts a list of integers where the mask can index it. `small` changes parameters for checks of every row."""
 
     def __init__(self, name, set, mask=None, b=1, h=16, hk=None, n=32768, d=128, peer="flex", small=None, floor="",
-                 beside=None, scalars=(), **parameters):
+                 beside=None, scalars=(), lists="", **parameters):
         self.name, self.set, self.mask, self.peer, self.floor = name, set, mask, peer, floor
         self.b, self.h, self.hk, self.n, self.d = b, h, hk or h, n, d
-        self.beside, self.scalars, self.parameters = beside, scalars, parameters
+        self.beside, self.scalars, self.lists, self.parameters = beside, scalars, lists, parameters
         self.small_parameters = {"n": 700, "b": 2, **parameters, **(small or {})}
         # Below FlexAttention's block, as well as above it, for where whole blocks are live.
         self.blocks = [(128, 128), (128, 64)] if peer == "flex" else []
-        if "grid" in parameters:
+        if "grid" in parameters or parameters.get("block") == (64, 64):
             self.blocks.append((64, 64))
 
     def spec(self, parameters=None):
@@ -36,15 +36,19 @@ class Case:
         grid = parameters.get("grid", ())
         arguments = "".join(f", %{name}: {'tensor<?xi32>' if isinstance(parameters[name], list) else 'index'}"
                             for name in self.scalars)
+        if self.lists:
+            arguments += f", %ids: tensor<{self.lists}x?x?xi32>, %counts: tensor<{self.lists}x?xi32>"
         return HEAD.format(h=self.h, hk=self.hk, d=self.d, arguments=arguments,
-                           set=self.set.format(grid=", ".join(map(str, grid)), axes=len(grid)),
+                           set=self.set.format(grid=", ".join(map(str, grid)), axes=len(grid), lists=self.lists,
+                                               block=parameters.get("block")),
                            type=f" : !sparsity.set<{len(grid)}>" if grid else "")
 
     def values(self, parameters=None):
         """What `--set` gets."""
         parameters = parameters or {"n": self.n, "b": self.b, **self.parameters}
         text = lambda value: ":".join(map(str, value)) if isinstance(value, list) else str(value)
-        return ",".join(f"{name}={text(parameters[name])}" for name in ("b", "n", *self.scalars))
+        values = [f"{name}={text(parameters[name])}" for name in ("b", "n", *self.scalars)]
+        return ",".join(values + [f"ids={parameters['share']}%"] if self.lists else values)
 
 
 def mixed_lengths(total, low, high, seed):
@@ -108,6 +112,22 @@ def radius_2d(parameters, table):
     return lambda b, h, i, j: (abs(i // width - j // width) <= 6) & (abs(i % width - j % width) <= 6)
 
 
+def block_lists(parameters, table):
+    """As many blocks a row as the lists of the spec have; other ones, since only their number counts."""
+    rows, keys = parameters["block"]
+    n, heads = parameters["n"], parameters["heads"]
+    blocks = -(-n // keys)
+    kept, draw = max(1, round(parameters["share"] / 100 * blocks)), random.Random(1)
+    live = []
+    for _ in range(heads * -(-n // rows)):
+        line = [0] * blocks
+        for block in draw.sample(range(blocks), kept):
+            line[block] = 1
+        live.extend(line)
+    live, lines = table(live), -(-n // rows)
+    return lambda b, h, i, j: live[(h * lines + i // rows) * blocks + j // keys] == 1
+
+
 ALL, CAUSAL = "  %set = sparsity.all", "  %set = sparsity.causal"
 WINDOW = "  %set = sparsity.window left(%left) right(0)"
 SINKS = """  %near = sparsity.window left(%left) right(0)
@@ -127,6 +147,16 @@ RADIUS_3D = """  %g = sparsity.grid [{grid}]
   %set = sparsity.radius [2, 5, 8] in %g : !sparsity.domain<{axes}>"""
 RADIUS_2D = """  %g = sparsity.grid [{grid}]
   %set = sparsity.radius [6, 6] in %g : !sparsity.domain<{axes}>"""
+
+LISTS = """  %set = sparsity.blocks %ids, %counts query [{block[0]}] key [{block[1]}]
+      : tensor<{lists}x?x?xi32>, tensor<{lists}x?xi32>"""
+
+
+def lists_case(share, rows, keys, floor):
+    small = {"n": 1024, "b": 1, "share": 40}
+    return Case(f"lists {rows}x{keys} {share}% 32K", LISTS, block_lists, lists="?x16", heads=16, block=(rows, keys), share=share,
+                small=small, floor=floor)
+
 
 OFFSETS = mixed_lengths(32768, 500, 6000, 3)
 SMALL_OFFSETS = {"n": 700, "offsets": [0, 1, 1, 130, 258, 259, 600, 700]}
@@ -151,6 +181,13 @@ CASES = [
          floor="3.30x"),
     Case("2-D radius (6,6) 128x128", RADIUS_2D, radius_2d, n=16384, grid=[128, 128], small={"grid": [33, 37], "n": 1221, "b": 1},
          floor="3.30x"),
+    lists_case(5, 128, 128, "540 TF"),
+    lists_case(10, 128, 128, "580 TF"),
+    lists_case(25, 128, 128, "600 TF"),
+    lists_case(10, 128, 64, "560 TF"),
+    lists_case(10, 64, 64, "380 TF"),
+    lists_case(10, 128, 32, "500 TF"),
+    lists_case(10, 128, 16, "450 TF"),
     Case("equal heads 32:32 causal 32K", CAUSAL, h=32, peer="cudnn-causal"),
     Case("GQA 32:8 causal 32K", CAUSAL, h=32, hk=8, peer="cudnn-causal", beside="equal heads 32:32 causal 32K"),
     Case("equal heads 28:28 causal 32K", CAUSAL, h=28, peer="cudnn-causal"),
