@@ -72,16 +72,19 @@ static bool isAffineBeside(Value set, BlocksOp list) {
   return true;
 }
 
-BlocksOp lacuna::findWalkedList(Value set, ArrayRef<int64_t> queryBox) {
+BlocksOp lacuna::findAdditiveList(Value set) {
   SmallVector<BlocksOp> lists = findLists(set);
-  if (lists.size() != 1)
-    return {};
-  BlocksOp list = lists.front();
-  bool isInside = llvm::all_of(llvm::zip(list.getQuery(), queryBox), [](auto extents) {
-    auto [block, tile] = extents;
-    return block % tile == 0;
-  });
-  return isInside && isAdditive(set, list) && isAffineBeside(set, list) ? list : BlocksOp();
+  bool isOne = lists.size() == 1 && isAdditive(set, lists.front());
+  return isOne && isAffineBeside(set, lists.front()) ? lists.front() : BlocksOp();
+}
+
+BlocksOp lacuna::findWalkedList(Value set, ArrayRef<int64_t> queryBox) {
+  BlocksOp list = findAdditiveList(set);
+  bool isInside = list && llvm::all_of(llvm::zip(list.getQuery(), queryBox), [](auto extents) {
+                    auto [block, tile] = extents;
+                    return block % tile == 0;
+                  });
+  return isInside ? list : BlocksOp();
 }
 
 /// A copy of `set` with `replacement` for its list. With `alone`, sets that do not depend on the

@@ -9,8 +9,10 @@ namespace lacuna {
 llvm::SmallVector<sparsity::BlocksOp> findLists(mlir::Value set);
 
 /// The list of `set`, when loops may walk it entry by entry: the set is made of one list, what it
-/// keeps of several blocks is what it keeps of each, no other part has to be classified, and a
-/// query tile of `queryBox` lies in one query block. Null otherwise.
+/// keeps of several blocks is what it keeps of each, and no other part has to be classified. Null
+/// otherwise.
+sparsity::BlocksOp findAdditiveList(mlir::Value set);
+/// The same, when a query tile of `queryBox` lies in one query block.
 sparsity::BlocksOp findWalkedList(mlir::Value set, llvm::ArrayRef<int64_t> queryBox);
 
 /// What is left of `set` without its list.

@@ -169,10 +169,17 @@ FailureOr<HopperProblem> lacuna::getHopperProblem(attn::AttendOp op) {
   FailureOr<sparsity::Formula> formula = sparsity::buildFormula(op.getSet(), space);
   if (failed(formula))
     return failure();
+  bool isWalked = static_cast<bool>(findAdditiveList(op.getSet()));
+  if (isWalked) {
+    // Masks do not ask for the block, but for what the list adds to the rest of the set.
+    sparsity::Formula rest = formula->withoutOpaque(false);
+    formula = formula->withoutOpaque(true) & !rest;
+  }
   MaskCost cost = estimateMask(*formula, space);
   problem.mask = cost.mask;
   problem.elementRegisters += cost.registers;
-  problem.producerRegisters = cost.producer;
+  // A walk along a list reads memory.
+  problem.producerRegisters = isWalked ? 0 : cost.producer;
   problem.isFull = formula->isAlways();
   // Functions such as tanh take registers of their own, which matters where few are left.
   constexpr int64_t manyRegisters = 40, ofFunction = 16;
