@@ -22,10 +22,11 @@ int64_t lacuna::estimateProducer(int64_t values) {
   return std::min((needed + 7) / 8 * 8, mostOfProducer);
 }
 
-HopperRegisters lacuna::hopperRegistersFor(int64_t consumers, int64_t producer, int64_t asked) {
+HopperRegisters lacuna::hopperRegistersFor(int64_t consumers, int64_t producer, int64_t asked,
+                                           int64_t blocks) {
   consumers = std::max<int64_t>(consumers, 1);
   int64_t reserved = producer ? producer : usualProducer;
-  int64_t all = registersAtLaunch(consumers);
+  int64_t all = registersAtLaunch(consumers, blocks);
   int64_t share = (all - reserved) / consumers / 8 * 8;
   int64_t most = mostOfConsumers[std::min<int64_t>(consumers, 3) - 1];
   int64_t consumer = asked ? asked : std::min(share, most);
@@ -43,7 +44,7 @@ int64_t lacuna::estimateRegisters(const HopperShape &shape, int64_t elements) {
 
 HopperRings lacuna::fitHopperRings(const HopperShape &shape, HopperRings asked) {
   auto fits = [&](int64_t slots, int64_t stages) {
-    return sharedMemoryBytes(shape, {slots, stages}) <= sharedMemoryLimit;
+    return sharedMemoryBytes(shape, {slots, stages}) <= sharedMemoryLimitOf(shape.blocks);
   };
   HopperRings rings = {asked.querySlots ? asked.querySlots : 1, asked.stages ? asked.stages : 2};
   if (!asked.querySlots && fits(2, rings.stages))

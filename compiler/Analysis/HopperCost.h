@@ -18,6 +18,8 @@ struct HopperShape {
   int64_t headDim, valueDim;
   /// Query rows and keys of a tile.
   int64_t rows, keys;
+  /// Thread blocks that share a multiprocessor.
+  int64_t blocks = 1;
 
   /// One consumer warpgroup per 64 rows.
   int64_t consumers() const { return rows / 64; }
@@ -32,8 +34,9 @@ struct HopperRegisters {
 int64_t estimateProducer(int64_t values);
 /// How the register file is shared among a producer that needs `producer` registers (0: as most
 /// do) and `consumers` warpgroups. With `asked` each consumer has that many, and the
-/// producer what is left.
-HopperRegisters hopperRegistersFor(int64_t consumers, int64_t producer = 0, int64_t asked = 0);
+/// producer what is left. The file is shared by `blocks`.
+HopperRegisters hopperRegistersFor(int64_t consumers, int64_t producer = 0, int64_t asked = 0,
+                                   int64_t blocks = 1);
 
 /// Registers per consumer thread: accumulators of scores and output, the weights of the tile
 /// before, the `elements` that masks and score functions take, and the rest.

@@ -36,7 +36,8 @@ std::vector<double> drawIds(int64_t lists, int64_t capacity, int64_t blocks, Ran
   const int64_t drawn = std::min(capacity, blocks);
   for (int64_t list = 0; list < lists; ++list) {
     for (int64_t i = 0; i < drawn; ++i)
-      std::swap(deck[static_cast<size_t>(i)], deck[static_cast<size_t>(random.between(i, blocks - 1))]);
+      std::swap(deck[static_cast<size_t>(i)],
+                deck[static_cast<size_t>(random.between(i, blocks - 1))]);
     std::vector<int64_t> one(deck.begin(), deck.begin() + drawn);
     std::sort(one.begin(), one.end());
     ids.insert(ids.end(), one.begin(), one.end());

@@ -314,6 +314,16 @@ void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
   out.line(
       formatv("static constexpr bool pingPong = {0};", attend.getPingPong() ? "true" : "false"));
   out.line(formatv("static constexpr bool masked = {0};", isMasked() ? "true" : "false"));
+  int64_t pieceKeys = attend.getPieceKeys();
+  out.line(formatv("static constexpr int pieceKeys = {0}, pieces = {1};", pieceKeys,
+                   static_cast<int64_t>(attend.getKeys()) / pieceKeys));
+  SmallVector<std::string> plain;
+  for (unsigned kind = 0; kind < attend.getElements().size(); ++kind)
+    if (!changesScores(kind))
+      plain.push_back(formatv("kind == {0}", kind));
+  out.line("/// Whether tiles of a kind have no mask.");
+  out.line("static __device__ constexpr bool isPlain(int kind) { return " +
+           (plain.empty() ? "false" : llvm::join(plain, " || ")) + "; }");
   out.close("};");
   out.line(formatv("static_assert(Shared<Config>::bytes == {0}, \"the planned shared memory\");",
                    attend.getSharedBytes()));
@@ -328,7 +338,7 @@ FailureOr<KernelCode> AttendPrinter::print() {
     return failure();
 
   code.manifest.threads = 128 * (*attend.getConsumers() + 1);
-  code.manifest.blocksPerMultiprocessor = 1;
+  code.manifest.blocksPerMultiprocessor = static_cast<unsigned>(attend.getBlocks());
   // Bodies first: they say which fields the argument struct needs.
   CodeWriter functions, producer(/*depth=*/4), consumer(/*depth=*/3);
   std::string place = options.lines ? lineDirective(attend.getLoc()) : std::string();
@@ -349,8 +359,8 @@ FailureOr<KernelCode> AttendPrinter::print() {
   for (const std::string &name : mapNames)
     parameters.push_back("const __grid_constant__ TensorMap " + name);
   parameters.push_back("const __grid_constant__ Arguments args");
-  out.line(
-      formatv("extern \"C\" __global__ void __launch_bounds__({0}, 1)", code.manifest.threads));
+  out.line(formatv("extern \"C\" __global__ void __launch_bounds__({0}, {1})",
+                   code.manifest.threads, code.manifest.blocksPerMultiprocessor));
   out.open(kernel.getSymName() + "(" + llvm::join(parameters, ",\n    ") + ") {");
   out.line("extern __shared__ __align__(1024) unsigned char memory[];");
   out.line("Shared<Config> shared{sharedAddress(memory), memory};");

@@ -103,7 +103,8 @@ LogicalResult AttendPrinter::writeRecompute(CodeWriter &out, ScalarPrinter &scal
            ";");
   out.open("walk(args, item, [&](int kind, int a0, int a1, int a2) {");
   out.line("#pragma unroll 1");
-  out.open("for (int key = consumer.lane(); key < (Config::keys + 31) / 32 * 32; key += 32) {");
+  out.open(
+      "for (int key = consumer.lane(); key < (Config::pieceKeys + 31) / 32 * 32; key += 32) {");
   out.line("bool live = false;");
   out.line("float score = 0.f;");
   out.line("const unsigned short *values = nullptr;");
@@ -111,8 +112,8 @@ LogicalResult AttendPrinter::writeRecompute(CodeWriter &out, ScalarPrinter &scal
     std::string kinds;
     for (unsigned kind : segment.kinds)
       kinds += formatv("{0}kind == {1}", kinds.empty() ? "" : " || ", kind).str();
-    out.open(segments.size() == 1 ? "if (key < Config::keys) {"
-                                  : "if (key < Config::keys && (" + kinds + ")) {");
+    out.open(segments.size() == 1 ? "if (key < Config::pieceKeys) {"
+                                  : "if (key < Config::pieceKeys && (" + kinds + ")) {");
     if (failed(writePair(out, scalars, segment)))
       return failure();
     out.close();

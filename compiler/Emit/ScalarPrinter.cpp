@@ -331,10 +331,49 @@ LogicalResult ScalarPrinter::printScan(Operation &op) {
   return success();
 }
 
+/// An integer that the loop reads at a place that is known before the round; null for none.
+static tensor::ExtractOp getListedRead(scf::ForOp loop) {
+  if (loop.getNumResults())
+    return {};
+  for (auto read : loop.getBody()->getOps<tensor::ExtractOp>()) {
+    bool isKnown = llvm::all_of(read->getOperands(), [&](Value operand) {
+      return operand == loop.getInductionVar() || loop.isDefinedOutsideOfLoop(operand);
+    });
+    if (isKnown && read.getType().isIntOrIndex() &&
+        llvm::is_contained(read.getIndices(), loop.getInductionVar()))
+      return read;
+  }
+  return {};
+}
+
+LogicalResult ScalarPrinter::printList(Operation &op, Operation &listed) {
+  auto loop = cast<scf::ForOp>(op);
+  Value read = listed.getResult(0);
+  Interval lower = interval(loop.getLowerBound()), upper = interval(loop.getUpperBound());
+  std::string name = "j" + std::to_string(counter++), entry = "v" + std::to_string(counter++);
+  bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
+  std::string type = typeOf(loop.getInductionVar());
+  code.open("forListed<" + type + ">(" + use(loop.getLowerBound()) + ", " +
+            use(loop.getUpperBound()) + ", " + use(loop.getStep()) + ", [&](" + type + " " + name +
+            ") {");
+  code.line("return " + expression(&listed) + ";");
+  code.close("}, [&](" + type + " " + name + ", " + typeOf(read) + " " + entry + ") {");
+  code.reopen();
+  intervals[read] = interval(read);
+  names[read] = entry;
+  for (Operation &inner : loop.getBody()->without_terminator())
+    if (&inner != &listed && failed(print(inner)))
+      return failure();
+  code.close("});");
+  return success();
+}
+
 LogicalResult ScalarPrinter::printFor(Operation &op) {
   auto loop = cast<scf::ForOp>(op);
   if (isWarp && getOnlyBranch(loop))
     return printScan(op);
+  if (tensor::ExtractOp listed = isWarp ? getListedRead(loop) : tensor::ExtractOp())
+    return printList(op, *listed);
   SmallVector<std::string> carried;
   for (auto [init, argument, result] :
        llvm::zip_equal(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getResults())) {

@@ -50,7 +50,7 @@ public:
   /// Called for ops that are not scalar; returns failure when it does not know them either.
   std::function<mlir::LogicalResult(mlir::Operation &)> fallback;
   /// Whether a whole warp runs the text, so that a loop that only tests whether to do something can
-  /// test 32 rounds at a time.
+  /// test 32 rounds at a time, and one along a list can read 32 entries at a time.
   bool isWarp = false;
 
 private:
@@ -65,6 +65,7 @@ private:
   mlir::LogicalResult define(mlir::Value value, const llvm::Twine &expression);
   mlir::LogicalResult printFor(mlir::Operation &op);
   mlir::LogicalResult printScan(mlir::Operation &op);
+  mlir::LogicalResult printList(mlir::Operation &op, mlir::Operation &listed);
   mlir::LogicalResult printIf(mlir::Operation &op);
   mlir::LogicalResult printWhile(mlir::Operation &op);
   mlir::LogicalResult printBlock(mlir::Block &block);

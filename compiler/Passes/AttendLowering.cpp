@@ -261,8 +261,8 @@ LogicalResult AttendLowering::readPairs(unsigned segment, SmallVectorImpl<Pair> 
     FailureOr<Formula> formula = sparsity::buildFormula(set, space);
     if (failed(formula))
       return failure();
-    bool isWalked = static_cast<bool>(
-        findWalkedList(set, segments.getBox(*op.getQueryTile(), segment)));
+    bool isWalked =
+        static_cast<bool>(findWalkedList(set, segments.getBox(*op.getQueryTile(), segment)));
     Pair &pair = pairs.emplace_back(Pair{set, {}, formula->hasOpaque() && !isWalked});
     if (!pair.opaque)
       continue;

@@ -30,8 +30,8 @@ private:
   Value number(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
   /// What `block` adds to `others`.
   Value add(Value block, Value others) {
-    return sparsity::SubtractOp::create(builder, loc, withBlock(builder, loop.getSet(), list, block),
-                                        others);
+    return sparsity::SubtractOp::create(builder, loc,
+                                        withBlock(builder, loop.getSet(), list, block), others);
   }
   /// The block coordinates of block number `block`.
   SmallVector<Value> delinearize(Value block);
@@ -56,8 +56,8 @@ SmallVector<Value> ListWriter::delinearize(Value block) {
   ArrayRef<int64_t> extents = list.getKey();
   SmallVector<Value> at(extents.size());
   for (size_t axis = extents.size(); axis-- > 1;) {
-    Value count = arith::CeilDivSIOp::create(builder, loc, loop.getKeySizes()[axis],
-                                             number(extents[axis]));
+    Value count =
+        arith::CeilDivSIOp::create(builder, loc, loop.getKeySizes()[axis], number(extents[axis]));
     // An axis without tokens has no block, and nothing may be divided by their number.
     count = arith::MaxSIOp::create(builder, loc, count, number(1));
     Value rest = arith::FloorDivSIOp::create(builder, loc, block, count);
@@ -105,8 +105,7 @@ void ListWriter::run() {
   Value block = list.emitBlock(builder, loc, place, entries.getInductionVar(), pair);
   Value keys = sparsity::KeyBlockOp::create(builder, loc, type, delinearize(block), list.getKey());
   Value added = add(keys, others);
-  SmallVector<Value> next =
-      emitLoop(added, inside ? inside : added, entries.getRegionIterArgs());
+  SmallVector<Value> next = emitLoop(added, inside ? inside : added, entries.getRegionIterArgs());
   // A loop without carried values has its terminator already.
   if (!next.empty())
     scf::YieldOp::create(builder, loc, next);

@@ -50,7 +50,8 @@ struct HopperAssignRoles final : lacuna::impl::HopperAssignRolesPassBase<HopperA
     getOperation()->walk([&](hopper::AttendOp op) {
       int64_t consumers = op.getRows() / 64;
       HopperRegisters registers =
-          hopperRegistersFor(consumers, estimateProducer(countWalkValues(op)), consumerRegisters);
+          hopperRegistersFor(consumers, estimateProducer(countWalkValues(op)), consumerRegisters,
+                             static_cast<int64_t>(op.getBlocks()));
       op.setConsumers(consumers);
       op.setProducerRegisters(registers.producer);
       op.setConsumerRegisters(registers.consumer);

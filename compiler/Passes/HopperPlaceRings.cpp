@@ -18,7 +18,8 @@ struct HopperPlaceRings final : lacuna::impl::HopperPlaceRingsPassBase<HopperPla
     getOperation()->walk([&](hopper::AttendOp op) {
       auto query = cast<RankedTensorType>(op.getQuery().getType());
       HopperShape shape = {query.getDimSize(3), static_cast<int64_t>(op.getValueDim()),
-                           op.getRows(), static_cast<int64_t>(op.getKeys())};
+                           op.getRows(), static_cast<int64_t>(op.getKeys()),
+                           static_cast<int64_t>(op.getBlocks())};
       // Rings that do not fit are refused by the op.
       HopperRings rings = fitHopperRings(shape, {querySlots, stages});
       op.setStages(rings.stages);

@@ -28,9 +28,7 @@ SmallVector<BlocksOp> lacuna::findLists(Value set) {
   return lists;
 }
 
-static bool dependsOn(Value set, BlocksOp list) {
-  return llvm::is_contained(findLists(set), list);
-}
+static bool dependsOn(Value set, BlocksOp list) { return llvm::is_contained(findLists(set), list); }
 
 /// Whether what `set` keeps of two blocks is what it keeps of the one and of the other: the list
 /// stands in no set that is taken away, and on one side of each intersection.
@@ -122,8 +120,7 @@ LogicalResult lacuna::requireLists(KernelBuilder &kernel, Value set, Value queri
   OpBuilder &plan = kernel.plan;
   Location loc = kernel.getLoc();
   auto requireEqual = [&](Value found, Value expected, StringRef message) {
-    Value holds =
-        plan.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, found, expected);
+    Value holds = plan.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, found, expected);
     return kernel.require(holds, message, {expected, found});
   };
   for (BlocksOp list : findLists(set)) {
@@ -140,8 +137,7 @@ LogicalResult lacuna::requireLists(KernelBuilder &kernel, Value set, Value queri
         failed(requireEqual(heads, getExtent(plan, loc, queries, 1),
                             "expected lists for {0} query heads, got lists for {1}")))
       return failure();
-    Value blocks =
-        makeProduct(plan, loc, makeBoxCounts(plan, loc, querySizes, list.getQuery()));
+    Value blocks = makeProduct(plan, loc, makeBoxCounts(plan, loc, querySizes, list.getQuery()));
     if (failed(requireEqual(extent(2), blocks, "expected lists for {0} query blocks, got {1}")))
       return failure();
     for (unsigned axis = 0; axis < 3; ++axis)

@@ -108,9 +108,9 @@ static sparsity::BlocksOp findList(attn::AttendOp op, const Segments &segments) 
   return lists.empty() ? sparsity::BlocksOp() : lists.front();
 }
 
-std::optional<std::pair<Extents, Extents>>
-lacuna::chooseListTiles(attn::AttendOp op, const Segments &segments, int64_t queries,
-                        int64_t keys) {
+std::optional<std::pair<Extents, Extents>> lacuna::chooseListTiles(attn::AttendOp op,
+                                                                   const Segments &segments,
+                                                                   int64_t queries, int64_t keys) {
   sparsity::BlocksOp list = findList(op, segments);
   if (!list)
     return std::nullopt;

@@ -319,7 +319,8 @@ hopper::AttendOp KernelRewriter::createAttend(OpBuilder &builder) {
       parts.dot.getScaleAttr(), natural ? builder.getUnitAttr() : UnitAttr(),
       /*consumers=*/IntegerAttr(), /*stages=*/IntegerAttr(), /*query_slots=*/IntegerAttr(),
       /*producer_registers=*/IntegerAttr(), /*consumer_registers=*/IntegerAttr(),
-      /*ping_pong=*/UnitAttr(), /*ascending=*/UnitAttr(), kinds.size());
+      /*ping_pong=*/UnitAttr(), /*ascending=*/UnitAttr(),
+      /*blocks=*/builder.getI64IntegerAttr(1), kinds.size());
 }
 
 LogicalResult KernelRewriter::run() {

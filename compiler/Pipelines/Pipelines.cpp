@@ -27,7 +27,8 @@
 //  loops to Hopper
 //  10. tile-to-hopper       Loops go to the producer, what a tile needs to the consumers.
 //  11. factor-masks         Element functions are short and in one place now.
-//  12. hopper-assign-roles, hopper-place-rings, hopper-schedule
+//  12. hopper-pack-tiles    Before registers and rings, which follow the size of tiles.
+//  13. hopper-assign-roles, hopper-place-rings, hopper-schedule
 //                           Roles first: a schedule needs to know how many take turns.
 //
 //===----------------------------------------------------------------------===//
@@ -95,6 +96,7 @@ void lacuna::buildLoopsToHopper(OpPassManager &passes, const SpecToHopperOptions
   addCleanup(passes);
   passes.addPass(createFactorMasksPass());
   addCleanup(passes);
+  passes.addPass(createHopperPackTilesPass());
   passes.addPass(createHopperAssignRolesPass({options.consumerRegisters}));
   passes.addPass(createHopperPlaceRingsPass({options.stages, options.querySlots}));
   passes.addPass(createHopperSchedulePass({options.pingPong}));

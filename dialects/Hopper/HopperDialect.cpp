@@ -60,9 +60,14 @@ static LogicalResult verifyTile(AttendOp attend, TileOp tile) {
     return tile.emitOpError("expected a kind with an element function, got ")
            << tile.getKind() << " of " << attend.getElements().size();
   // hopper-attend-6
-  if (product(tile.getBox()) != static_cast<int64_t>(attend.getKeys()))
-    return tile.emitOpError("expected ")
-           << attend.getKeys() << " keys in every tile, got " << product(tile.getBox());
+  int64_t piece = attend.getPieceKeys(), keys = product(tile.getBox());
+  if (keys != piece)
+    return tile.emitOpError("expected ") << piece << " keys in every tile, got " << keys;
+  // hopper-attend-18
+  if (static_cast<int64_t>(attend.getKeys()) % piece != 0 ||
+      (piece < static_cast<int64_t>(attend.getKeys()) && piece % 8 != 0))
+    return tile.emitOpError("expected tiles of ")
+           << attend.getKeys() << " keys or of a part of them in steps of 8, got " << piece;
   // hopper-attend-4
   size_t arguments = 1 + attend.getQueryBox().size() + tile.getBox().size();
   Region &region = attend.getElements()[tile.getKind()];
@@ -112,6 +117,15 @@ static LogicalResult verifyBounds(YieldOp yield, size_t queryAxes) {
   return success();
 }
 
+int64_t AttendOp::getPieceKeys() {
+  auto keys = static_cast<int64_t>(getKeys());
+  getWalk().walk([&](TileOp tile) {
+    keys = std::max<int64_t>(product(tile.getBox()), 1);
+    return WalkResult::interrupt();
+  });
+  return keys;
+}
+
 int64_t AttendOp::getSharedBytes() {
   return lacuna::sharedMemoryBytes({getRows(), static_cast<int64_t>(getKeys()),
                                     cast<RankedTensorType>(getQuery().getType()).getDimSize(3),
@@ -145,7 +159,7 @@ static LogicalResult verifyRoles(AttendOp op) {
   if (!producer || !consumer)
     return success();
   // hopper-attend-14
-  int64_t available = lacuna::registersAtLaunch(consumers);
+  int64_t available = lacuna::registersAtLaunch(consumers, static_cast<int64_t>(op.getBlocks()));
   int64_t ofProducer = *producer, ofConsumer = *consumer, all = ofProducer + consumers * ofConsumer;
   if (all > available)
     return op.emitOpError("expected at most ")
@@ -173,10 +187,11 @@ static LogicalResult verifyRings(AttendOp op) {
     return op.emitOpError("expected 1 to 64 stages and query slots, got ")
            << stages << " and " << slots;
   // hopper-attend-17
-  if (int64_t bytes = op.getSharedBytes(); bytes > lacuna::sharedMemoryLimit)
+  int64_t limit = lacuna::sharedMemoryLimitOf(static_cast<int64_t>(op.getBlocks()));
+  if (int64_t bytes = op.getSharedBytes(); bytes > limit)
     return op.emitOpError("expected rings that fit in ")
-           << lacuna::sharedMemoryLimit << " bytes of shared memory, got " << bytes << " for "
-           << slots << " query slots and " << stages << " stages";
+           << limit << " bytes of shared memory, got " << bytes << " for " << slots
+           << " query slots and " << stages << " stages";
   return success();
 }
 
@@ -188,6 +203,9 @@ LogicalResult AttendOp::verify() {
   // hopper-attend-2
   if (auto keys = static_cast<int64_t>(getKeys()); keys < 1 || keys % 16 != 0 || keys > 256)
     return emitOpError("expected a multiple of 16 keys per tile, at most 256, got ") << keys;
+  // hopper-attend-19
+  if (auto blocks = static_cast<int64_t>(getBlocks()); blocks < 1 || blocks > 8)
+    return emitOpError("expected 1 to 8 blocks on a multiprocessor, got ") << blocks;
   if (failed(verifyRoles(*this)) || failed(verifyRings(*this)))
     return failure();
   // hopper-attend-10

@@ -23,8 +23,9 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
                                            MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "one query tile: a producer walks key tiles, warpgroups consume them";
   let description = [{
-    The producer thread runs `walk`, whose `hopper.tile` ops name the key tiles
-    in order, each of `keys` keys. Each of `consumers` warpgroups owns 64 rows of
+    The producer runs `walk`, whose `hopper.tile` ops name the key tiles in
+    order. Each has `keys` keys, or a part of them: then tiles that follow each
+    other and have no mask are packed into one of `keys` keys. Each of `consumers` warpgroups owns 64 rows of
     the query tile (`query_box`, at `at`, on a grid of `sizes` whose first token
     is row `base` of the query tensor) and for each key tile computes
     `scale * q k^T`, applies the element function of the tile's kind, and
@@ -41,7 +42,8 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
     query tiles are in shared memory, `ping_pong` whether warpgroups take turns
     at the tensor cores. The register counts are those of `setmaxnreg`. Work items
     go from the last query tile to the first, which ends with short ones under
-    causality, or from the first to the last with `ascending`.
+    causality, or from the first to the last with `ascending`. `blocks` thread
+    blocks share a multiprocessor.
   }];
   let arguments = (ins AnyRankedTensor:$query, Index:$batch, Index:$head, Variadic<Index>:$at,
                        Variadic<Index>:$sizes, Index:$base, Optional<F32>:$sink, AnyMemRef:$output,
@@ -52,7 +54,7 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
                        OptionalAttr<I64Attr>:$query_slots,
                        OptionalAttr<I64Attr>:$producer_registers,
                        OptionalAttr<I64Attr>:$consumer_registers, UnitAttr:$ping_pong,
-                       UnitAttr:$ascending);
+                       UnitAttr:$ascending, DefaultValuedAttr<I64Attr, "1">:$blocks);
   let regions = (region SizedRegion<1>:$walk, VariadicRegion<SizedRegion<1>>:$elements);
   let assemblyFormat = [{
     $query `[` $batch `,` $head `]` `at` `(` $at `)` `of` `(` $sizes `)` `base` $base `box` $query_box
@@ -66,6 +68,8 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
     int64_t getRows();
     /// Dynamic shared memory; the rings must have been placed.
     int64_t getSharedBytes();
+    /// Keys of the boxes that the walk names: `keys`, or a part of them. At least 1.
+    int64_t getPieceKeys();
     /// The key box of tiles of a kind; empty for a kind that the walk never names.
     ::llvm::ArrayRef<int64_t> getKeyBox(unsigned kind);
   }];

@@ -296,8 +296,8 @@ LogicalResult BlocksOp::verify() {
     return emitOpError("expected a group of at least 1 query head, got ")
            << static_cast<int64_t>(getGroup());
   // blocks-4
-  for (auto [axis, ids, counts] : llvm::enumerate(getIds().getType().getShape().drop_back(),
-                                                  getCounts().getType().getShape()))
+  for (auto [axis, ids, counts] :
+       llvm::enumerate(getIds().getType().getShape().drop_back(), getCounts().getType().getShape()))
     if (ids != counts)
       return emitOpError("expected ids and counts of the same lists, got ")
              << getIds().getType() << " and " << getCounts().getType();

@@ -15,6 +15,8 @@ struct TileNote {
   int at[3];
 };
 static constexpr int endOfItem = -1, lastOfItem = 1 << 30;
+/// Where the number of pieces stands in the kind of a tile that is packed from several.
+static constexpr int piecesShift = 16, kindMask = (1 << piecesShift) - 1;
 
 /// Shared memory of one kernel. Matrices are stored as panels of 64 columns; a panel row is 128
 /// bytes, swizzled by the copy engine.
@@ -108,8 +110,8 @@ template <class C> struct Producer {
   Cursor<C::stages> keys, values;
   /// The tile held back, and the one whose keys were copied last.
   TileNote pending, before;
-  /// Tiles of the item so far.
-  int held = 0;
+  /// Tiles of the item so far, and pieces of the one that is being packed.
+  int held = 0, filled = 0;
 
   /// The next work item after the first one of each block; `counter` counts them.
   __device__ static i64 take(int *counter) {
@@ -135,10 +137,15 @@ template <class C> struct Producer {
     }
     item.advance();
   }
-  /// One key tile. It is held back until it is known whether another one follows.
+  /// One key tile, or a piece of one. It is held back until it is known whether another one
+  /// follows.
   template <class CopyKeys, class CopyValues>
   __device__ void tile(int kind, int a0, int a1, int a2, CopyKeys &&copyKeys,
                        CopyValues &&copyValues) {
+    if constexpr (C::pieces > 1) {
+      pack(kind, a0, a1, a2, copyKeys, copyValues);
+      return;
+    }
     if (held > 0)
       feed(0, copyKeys, copyValues);
     pending = {kind, {a0, a1, a2}};
@@ -147,7 +154,9 @@ template <class C> struct Producer {
   /// After the last tile of an item.
   template <class CopyKeys, class CopyValues>
   __device__ void end(CopyKeys &&copyKeys, CopyValues &&copyValues) {
-    if (held > 0) {
+    if (filled > 0) {
+      close(lastOfItem, copyKeys, copyValues);
+    } else if (held > 0) {
       feed(lastOfItem, copyKeys, copyValues);
       feedValues(copyValues);
     } else {
@@ -182,6 +191,51 @@ private:
     if (held > 1)
       feedValues(copyValues);
     before = pending;
+  }
+  /// Adds a piece of `pieceKeys` keys to a tile. Tiles with a mask stay alone: an element function
+  /// knows one place.
+  template <class CopyKeys, class CopyValues>
+  __device__ void pack(int kind, int a0, int a1, int a2, CopyKeys &&copyKeys,
+                       CopyValues &&copyValues) {
+    if (filled == C::pieces || (filled > 0 && (kind != pending.kind || !C::isPlain(kind))))
+      close(0, copyKeys, copyValues);
+    if (filled == 0) {
+      pending = {kind, {a0, a1, a2}};
+      barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
+      barrierWait(shared.valueEmpty(values.slot), values.lap ^ 1);
+    }
+    put(kind, a0, a1, a2, copyKeys, copyValues);
+  }
+  template <class CopyKeys, class CopyValues>
+  __device__ void put(int kind, int a0, int a1, int a2, CopyKeys &&copyKeys,
+                      CopyValues &&copyValues) {
+    if (isLeader()) {
+      const u32 offset = filled * C::pieceKeys * 128;
+      barrierExpect(shared.keyFull(keys.slot), Shared<C>::keySlotBytes / C::pieces);
+      copyKeys(shared.key(keys.slot) + offset, shared.keyFull(keys.slot), kind, a0, a1, a2);
+      barrierExpect(shared.valueFull(values.slot), Shared<C>::valueSlotBytes / C::pieces);
+      copyValues(shared.value(values.slot) + offset, shared.valueFull(values.slot), kind, a0, a1,
+                 a2);
+    }
+    ++filled;
+  }
+  /// Ends a packed tile. Pieces that are missing come from outside the tensors, as zeros, so that
+  /// no old bits meet the weights of hidden keys.
+  template <class CopyKeys, class CopyValues>
+  __device__ void close(int last, CopyKeys &&copyKeys, CopyValues &&copyValues) {
+    constexpr int outside = 1 << 29;
+    const int present = filled;
+    while (filled < C::pieces)
+      put(pending.kind, outside, outside, outside, copyKeys, copyValues);
+    if (isLeader()) {
+      note(pending.kind | present << piecesShift | last);
+      barrierArrive(shared.keyFull(keys.slot));
+      barrierArrive(shared.valueFull(values.slot));
+    }
+    keys.advance();
+    values.advance();
+    filled = 0;
+    held = 1;
   }
   template <class CopyValues> __device__ void feedValues(CopyValues &&copyValues) {
     barrierWait(shared.valueEmpty(values.slot), values.lap ^ 1);
@@ -354,7 +408,7 @@ private:
     pin(scores);
     releaseKeys();
     releaseOutput();
-    elements(note.kind & ~lastOfItem, note.at, scores);
+    mask(note, elements, scores);
     softmax</*First=*/true>(scale, scores, correction);
     convert(scores, weights);
 
@@ -375,7 +429,7 @@ private:
       wgmmaWait<1>();
       pin(scores);
       releaseKeys();
-      elements(note.kind & ~lastOfItem, note.at, scores);
+      mask(note, elements, scores);
       softmax</*First=*/false>(scale, scores, correction);
       // The softmax has to run beside the product. Nothing but a branch that depends on its last
       // instruction keeps the assembler from moving the wait in front of all of it: sums of
@@ -415,6 +469,21 @@ private:
   /// The first lane's value; the others have 0. A reduction, unlike a shuffle, tells the assembler
   /// that all lanes get the same: what depends on it stays in uniform registers.
   __device__ static int shareFirst(int value) { return __reduce_or_sync(~0u, unsigned(value)); }
+  /// Applies the element function, and hides the pieces that a packed tile lacks.
+  template <class Elements>
+  __device__ void mask(const TileNote &note, Elements &&elements, float (&scores)[C::keys / 2]) {
+    if constexpr (C::pieces == 1) {
+      elements(note.kind & ~lastOfItem, note.at, scores);
+    } else {
+      elements(note.kind & kindMask, note.at, scores);
+      const int present = (note.kind & ~lastOfItem) >> piecesShift;
+      if (present == C::pieces)
+        return;
+      const LiveBits<C::keys> live = innerAxis<C::keys, C::keys, int>(0, 0, present * C::pieceKeys);
+      hide<C::keys>(live, 0, scores);
+      hide<C::keys>(live, 1, scores);
+    }
+  }
   // Every warp releases for itself: warps of a group may drift apart by a whole tile.
   __device__ void releaseKeys() {
     if (lane() == 0)

@@ -43,14 +43,14 @@ template <int Extent> __device__ __forceinline__ int offsetInBox(i64 bound, int 
   return static_cast<int>(min(max(bound, i64(at)), i64(at) + Extent) - at);
 }
 
-/// Live where lower <= coordinate < upper along an axis of `Extent` that begins at `at` and of which
-/// each step is `Inner` keys (a multiple of 8).
+/// Live where lower <= coordinate < upper along an axis of `Extent` that begins at `at` and of
+/// which each step is `Inner` keys (a multiple of 8).
 template <int Keys, int Extent, int Inner, class Bound>
 __device__ __forceinline__ LiveBits<Keys> outerAxis(int at, Bound lower, Bound upper) {
   typedef LiveBits<Keys> Bits;
   constexpr int run = Inner / 4, period = run * Extent, repeats = Keys / (Inner * Extent);
-  const Bits once = interval<Bits>(offsetInBox<Extent>(lower, at) * run,
-                                   offsetInBox<Extent>(upper, at) * run);
+  const Bits once =
+      interval<Bits>(offsetInBox<Extent>(lower, at) * run, offsetInBox<Extent>(upper, at) * run);
   return once * every<Bits>(period, repeats);
 }
 /// The same for the innermost axis.

@@ -1,7 +1,7 @@
 // Lacuna's device library, part 5: rows of tensors, one warp each.
 //
-// A lane holds 16 bytes of neighbouring channels, which it reads and writes at once where they lie side
-// by side at a multiple of 16 bytes, one by one elsewhere.
+// A lane holds 16 bytes of neighbouring channels, which it reads and writes at once where they lie
+// side by side at a multiple of 16 bytes, one by one elsewhere.
 
 /// How elements lie in memory, and what they are as floats.
 template <class Element> struct Memory {
@@ -39,14 +39,13 @@ template <class Element> struct Chunk {
   }
 };
 
-/// Channels from `channel` on of the row that starts `offset` elements after `base`; zeros after the
-/// last.
+/// Channels from `channel` on of the row that starts `offset` elements after `base`; zeros after
+/// the last.
 template <class Element, int Channels>
 __device__ __forceinline__ void readChannels(const void *base, i64 offset, i64 stride, int channel,
                                              float (&values)[Chunk<Element>::size]) {
   typedef Chunk<Element> Lane;
-  const auto *first =
-      static_cast<const typename Lane::Type *>(base) + offset + channel * stride;
+  const auto *first = static_cast<const typename Lane::Type *>(base) + offset + channel * stride;
   Lane lane;
   if (Channels % Lane::size == 0 && Lane::isWhole(first, stride)) {
     lane.whole = *reinterpret_cast<const uint4 *>(first);

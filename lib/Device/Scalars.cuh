@@ -40,3 +40,19 @@ __device__ __forceinline__ void scan(Index lower, Index upper, Index step, Test 
       visit(base + (__ffs(hits) - 1) * step);
   }
 }
+
+/// Calls visit(i, load(i)) for i of lower, lower + step, ... below upper. A whole warp calls it;
+/// each lane loads one of 32, so that one wait for memory serves them all.
+template <class Index, class Load, class Visit>
+__device__ __forceinline__ void forListed(Index lower, Index upper, Index step, Load &&load,
+                                          Visit &&visit) {
+  const int lane = threadIdx.x % 32;
+  for (Index base = lower; base < upper; base += 32 * step) {
+    const Index mine = base + lane * step;
+    const auto loaded = load(mine < upper ? mine : base);
+    Index i = base;
+#pragma unroll 1
+    for (int owner = 0; owner < 32 && i < upper; ++owner, i += step)
+      visit(i, __shfl_sync(~0u, loaded, owner));
+  }
+}

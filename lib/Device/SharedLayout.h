@@ -13,6 +13,11 @@ struct PipelineShape {
 
 /// Dynamic shared memory that a block on sm_90 may have.
 constexpr int64_t sharedMemoryLimit = 232448;
+/// The same when `blocks` of them share a multiprocessor, of whose memory each takes 1024 bytes
+/// more.
+constexpr int64_t sharedMemoryLimitOf(int64_t blocks) {
+  return (sharedMemoryLimit + 1024) / blocks / 128 * 128 - 1024;
+}
 
 /// Bytes of shared memory as `Shared` in Attention.cuh lays them out: matrices as panels of 64
 /// columns of 128 bytes, then barriers, notes of tiles and numbers of work items.
@@ -25,14 +30,14 @@ constexpr int64_t sharedMemoryBytes(const PipelineShape &shape) {
          4 * shape.querySlots;
 }
 
-/// Registers that a block of `consumers` warpgroups and a producer has, divided by the 128 threads
-/// of one warpgroup. At its launch every thread has the same number, a multiple of 8; `setmaxnreg`
-/// only moves them between warpgroups, and a warpgroup that asks for more than there are waits
-/// forever.
-constexpr int64_t registersAtLaunch(int64_t consumers) {
+/// Registers that a block of `consumers` warpgroups and a producer has, one of `blocks` on a
+/// multiprocessor, divided by the 128 threads of one warpgroup. At its launch every thread has the
+/// same number, a multiple of 8; `setmaxnreg` only moves them between warpgroups, and a warpgroup
+/// that asks for more than there are waits forever.
+constexpr int64_t registersAtLaunch(int64_t consumers, int64_t blocks = 1) {
   // The assembler gives no thread more than it may have later.
   constexpr int64_t mostPerThread = 240;
-  int64_t groups = consumers + 1, each = 65536 / 128 / groups / 8 * 8;
+  int64_t groups = consumers + 1, each = 65536 / 128 / blocks / groups / 8 * 8;
   return groups * (each < mostPerThread ? each : mostPerThread);
 }
 

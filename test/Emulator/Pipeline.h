@@ -122,6 +122,10 @@ template <class C> struct Consumer {
         scores[i] =
             dot(&item->query[rowOf(i) * C::headDim], &tile.keys[keyOf(i) * C::headDim], C::headDim);
       elements(tile.kind, tile.at, scores);
+      // Packed tiles come one piece at a time.
+      for (int i = 0; i < C::keys / 2; ++i)
+        if (keyOf(i) >= C::pieceKeys)
+          scores[i] = -INFINITY;
       for (int i = 0; i < C::keys / 2; ++i)
         all[rowOf(i) * C::keys + keyOf(i)] = scores[i];
     }

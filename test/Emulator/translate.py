@@ -17,6 +17,12 @@ inline void scan(Index lower, Index upper, Index step, Test &&test, Visit &&visi
       visit(i);
 }
 """
+LISTED = """template <class Index, class Load, class Visit>
+inline void forListed(Index lower, Index upper, Index step, Load &&load, Visit &&visit) {
+  for (Index i = lower; i < upper; i += step)
+    visit(i, load(i));
+}
+"""
 ONES = """inline u32 ones(u32 first, u32 count) {
   u64 end = u64(1) << min(u64(first) + count, u64(32)), begin = u64(1) << min(first, u32(32));
   return static_cast<u32>(end - begin);
@@ -38,6 +44,7 @@ def library(folder, name):
     text = re.sub(r'asm\("cvt.f32.f16 .*?: "h"\((.*?)\)\);\n', r"value = halfToFloat(\1);\n", text)
     if name == "Scalars":
         text = replace(text, r"template <class Index, class Test, class Visit>\n.*?\n\}\n", SCAN)
+        text = replace(text, r"template <class Index, class Load, class Visit>\n.*?\n\}\n", LISTED)
     if name == "Masks":
         text = replace(text, r"__device__ __forceinline__ u32 ones\(u32 first, u32 count\) \{.*?\n\}\n", ONES)
     if name == "Recompute":

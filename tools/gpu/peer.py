@@ -79,6 +79,28 @@ def flex(torch, case, q, k, v, lock, notes):
     return candidates
 
 
+def flex_lists(torch, case, q, k, v, notes):
+    """Block lists as FlexAttention takes them: every listed block is full."""
+    from torch.nn.attention.flex_attention import BlockMask, flex_attention
+    rows, keys = case.parameters["block"]
+    if keys < 64:
+        raise RuntimeError("FlexAttention has no such blocks")
+    lines, blocks = case.n // rows, case.n // keys
+    kept = max(1, round(case.parameters["share"] / 100 * blocks))
+    notes["pairs"] = case.b * case.h * lines * kept * rows * keys
+    ids = torch.rand(case.b, case.h, lines, blocks, device="cuda").argsort(dim=-1).to(torch.int32)
+    ids[..., :kept] = ids[..., :kept].sort(dim=-1).values
+    none, counts = torch.zeros(case.b, case.h, lines, dtype=torch.int32, device="cuda"), torch.full(
+        (case.b, case.h, lines), kept, dtype=torch.int32, device="cuda")
+    mask = BlockMask.from_kv_blocks(none, torch.zeros_like(ids), counts, ids, BLOCK_SIZE=(rows, keys), mask_mod=None,
+                                    seq_lengths=(case.n, case.n))
+    compiled = torch.compile(flex_attention, dynamic=False)
+    options = {"BLOCK_M": min(rows, 128), "BLOCK_N": min(keys, 128)} if rows < 128 else None
+    work = lambda: compiled(q, k, v, block_mask=mask, kernel_options=options)
+    work()
+    return {f"FlexAttention {rows}x{keys}": work}
+
+
 def measure(torch, work, flush):
     """Median seconds, the cache overwritten before each run."""
     begin = time.monotonic()
@@ -103,6 +125,8 @@ def candidates_of(torch, name, lock, notes):
     case = next(case for case in speed_cases.CASES if case.name == name)
     make = lambda heads: torch.randn(case.b, heads, case.n, case.d, device="cuda", dtype=torch.bfloat16)
     q, k, v = make(case.h), make(case.hk), make(case.hk)
+    if case.lists:
+        return flex_lists(torch, case, q, k, v, notes)
     return flex(torch, case, q, k, v, lock, notes) if case.peer == "flex" else cudnn(torch, case, q, k, v, notes)
 
 

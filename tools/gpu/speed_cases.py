@@ -28,7 +28,7 @@ class Case:
         self.small_parameters = {"n": 700, "b": 2, **parameters, **(small or {})}
         # Below FlexAttention's block, as well as above it, for where whole blocks are live.
         self.blocks = [(128, 128), (128, 64)] if peer == "flex" else []
-        if "grid" in parameters or parameters.get("block") == (64, 64):
+        if "grid" in parameters:
             self.blocks.append((64, 64))
 
     def spec(self, parameters=None):

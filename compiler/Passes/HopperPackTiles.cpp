@@ -1,0 +1,69 @@
+//===- HopperPackTiles.cpp - small key blocks share a tile -----------------===//
+#include "compiler/Analysis/HopperCost.h"
+#include "compiler/Passes/Passes.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace lacuna {
+#define GEN_PASS_DEF_HOPPERPACKTILESPASS
+#include "compiler/Passes/Passes.h.inc"
+} // namespace lacuna
+
+using namespace mlir;
+using namespace lacuna;
+
+/// The most keys of a packed tile, registers that masks and addresses take beside it, and those of
+/// a producer that reads a list.
+static constexpr int64_t mostKeys = 128, ofElements = 24, ofProducer = 72;
+
+/// Whether the walk reads numbers of blocks at places that a loop counts. Classes of tiles are bytes.
+static bool walksList(hopper::AttendOp op) {
+  bool found = false;
+  op.getWalk().walk([&](tensor::ExtractOp read) {
+    if (read.getType().isInteger(8))
+      return;
+    for (Value index : read.getIndices())
+      if (auto argument = dyn_cast<BlockArgument>(index))
+        found |= isa<scf::ForOp>(argument.getOwner()->getParentOp());
+  });
+  return found;
+}
+
+/// Whether some tiles have no element function: only those are packed.
+static bool hasPlainTiles(hopper::AttendOp op) {
+  return llvm::any_of(op.getElements(), [](Region &region) {
+    auto yield = cast<hopper::YieldOp>(region.front().getTerminator());
+    return yield.getScore() == region.getArgument(0) && yield.getLower().empty();
+  });
+}
+
+static bool fits(hopper::AttendOp op, int64_t keys, int64_t blocks) {
+  auto query = cast<RankedTensorType>(op.getQuery().getType());
+  HopperShape shape = {query.getDimSize(3), static_cast<int64_t>(op.getValueDim()), op.getRows(),
+                       keys, blocks};
+  int64_t registers = hopperRegistersFor(shape.consumers(), ofProducer, 0, blocks).consumer;
+  return estimateRegisters(shape, ofElements) <= registers &&
+         sharedMemoryBytes(shape, fitHopperRings(shape)) <= sharedMemoryLimitOf(blocks);
+}
+
+namespace {
+struct HopperPackTiles final : lacuna::impl::HopperPackTilesPassBase<HopperPackTiles> {
+  void runOnOperation() override {
+    getOperation()->walk([&](hopper::AttendOp op) {
+      if (!walksList(op))
+        return;
+      int64_t piece = op.getPieceKeys();
+      // One warpgroup does not fill a multiprocessor.
+      if (op.getRows() == 64 && fits(op, piece, 2))
+        op.setBlocks(2);
+      if (!hasPlainTiles(op) || piece % 8 != 0)
+        return;
+      for (int64_t keys = mostKeys / piece * piece; keys > piece; keys -= piece)
+        if (keys % 16 == 0 && fits(op, keys, static_cast<int64_t>(op.getBlocks()))) {
+          op.setKeys(keys);
+          return;
+        }
+    });
+  }
+};
+} // namespace
