@@ -14,7 +14,11 @@ using namespace mlir;
 using namespace lacuna;
 
 /// A read of memory has addresses of 64 bits and strides.
-static constexpr int64_t ofRead = 12;
+static constexpr int64_t ofRead = 14;
+/// Bounds of the loops along several axes that one entry of a list has.
+static constexpr int64_t ofNest = 4;
+/// The places of the pieces of two packed tiles.
+static constexpr int64_t ofPacking = 8;
 
 /// Values that stay in registers while the walk goes over one of its loops: those from outside that
 /// the loop uses, and one per loop around it. The greatest number over all loops.
@@ -35,11 +39,15 @@ static int64_t countWalkValues(hopper::AttendOp op) {
             operand.getType().isIntOrIndex() && !operand.getDefiningOp<arith::ConstantOp>())
           kept.insert(operand);
     });
-    int64_t reads = 0;
+    int64_t reads = 0, nested = 0;
     loop.getBody()->walk([&](tensor::ExtractOp) { ++reads; });
-    most = std::max(most, static_cast<int64_t>(kept.size()) + ofRead * reads);
+    loop.getBody()->walk([&](scf::ForOp) { ++nested; });
+    // A list whose entries have loops of their own: their bounds live beside it.
+    int64_t inner = reads > 0 && nested > 2 ? ofNest : 0;
+    most = std::max(most, static_cast<int64_t>(kept.size()) + ofRead * reads + inner);
   });
-  return most;
+  bool isPacked = op.getPieceKeys() < static_cast<int64_t>(op.getKeys());
+  return most + (isPacked ? ofPacking : 0);
 }
 
 namespace {

@@ -14,7 +14,7 @@ using namespace lacuna;
 
 /// The most keys of a packed tile, registers that masks and addresses take beside it, and those of
 /// a producer that reads a list.
-static constexpr int64_t mostKeys = 128, ofElements = 24, ofProducer = 72;
+static constexpr int64_t mostKeys = 128, ofElements = 20, ofProducer = 88;
 
 /// Whether the walk reads numbers of blocks at places that a loop counts. Classes of tiles are bytes.
 static bool walksList(hopper::AttendOp op) {

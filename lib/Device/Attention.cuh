@@ -112,6 +112,8 @@ template <class C> struct Producer {
   TileNote pending, before;
   /// Tiles of the item so far, and pieces of the one that is being packed.
   int held = 0, filled = 0;
+  /// Lane i knows the place of piece i of that tile, and of the tile before.
+  int piece[3], pieceBefore[3];
 
   /// The next work item after the first one of each block; `counter` counts them.
   __device__ static i64 take(int *counter) {
@@ -156,6 +158,7 @@ template <class C> struct Producer {
   __device__ void end(CopyKeys &&copyKeys, CopyValues &&copyValues) {
     if (filled > 0) {
       close(lastOfItem, copyKeys, copyValues);
+      putValues(copyValues);
     } else if (held > 0) {
       feed(lastOfItem, copyKeys, copyValues);
       feedValues(copyValues);
@@ -202,40 +205,56 @@ private:
     if (filled == 0) {
       pending = {kind, {a0, a1, a2}};
       barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
-      barrierWait(shared.valueEmpty(values.slot), values.lap ^ 1);
     }
-    put(kind, a0, a1, a2, copyKeys, copyValues);
+    putKeys(kind, a0, a1, a2, copyKeys);
   }
-  template <class CopyKeys, class CopyValues>
-  __device__ void put(int kind, int a0, int a1, int a2, CopyKeys &&copyKeys,
-                      CopyValues &&copyValues) {
+  template <class CopyKeys>
+  __device__ void putKeys(int kind, int a0, int a1, int a2, CopyKeys &&copyKeys) {
+    if (threadIdx.x % 32 == filled)
+      piece[0] = a0, piece[1] = a1, piece[2] = a2;
     if (isLeader()) {
-      const u32 offset = filled * C::pieceKeys * 128;
       barrierExpect(shared.keyFull(keys.slot), Shared<C>::keySlotBytes / C::pieces);
-      copyKeys(shared.key(keys.slot) + offset, shared.keyFull(keys.slot), kind, a0, a1, a2);
-      barrierExpect(shared.valueFull(values.slot), Shared<C>::valueSlotBytes / C::pieces);
-      copyValues(shared.value(values.slot) + offset, shared.valueFull(values.slot), kind, a0, a1,
-                 a2);
+      copyKeys(shared.key(keys.slot) + filled * C::pieceKeys * 128, shared.keyFull(keys.slot), kind,
+               a0, a1, a2);
     }
     ++filled;
   }
-  /// Ends a packed tile. Pieces that are missing come from outside the tensors, as zeros, so that
-  /// no old bits meet the weights of hidden keys.
+  /// Ends a packed tile, and copies the values of the one before it. Pieces that are missing come
+  /// from outside the tensors, as zeros, so that no old bits meet the weights of hidden keys.
   template <class CopyKeys, class CopyValues>
   __device__ void close(int last, CopyKeys &&copyKeys, CopyValues &&copyValues) {
     constexpr int outside = 1 << 29;
     const int present = filled;
     while (filled < C::pieces)
-      put(pending.kind, outside, outside, outside, copyKeys, copyValues);
+      putKeys(pending.kind, outside, outside, outside, copyKeys);
     if (isLeader()) {
       note(pending.kind | present << piecesShift | last);
       barrierArrive(shared.keyFull(keys.slot));
-      barrierArrive(shared.valueFull(values.slot));
     }
     keys.advance();
-    values.advance();
+    if (held > 0)
+      putValues(copyValues);
     filled = 0;
     held = 1;
+    before = pending;
+#pragma unroll
+    for (int axis = 0; axis < 3; ++axis)
+      pieceBefore[axis] = piece[axis];
+  }
+  /// Copies the values of a packed tile, piece by piece.
+  template <class CopyValues> __device__ void putValues(CopyValues &&copyValues) {
+    barrierWait(shared.valueEmpty(values.slot), values.lap ^ 1);
+    if (isLeader())
+      barrierArriveExpect(shared.valueFull(values.slot), Shared<C>::valueSlotBytes);
+#pragma unroll 1
+    for (int i = 0; i < C::pieces; ++i) {
+      const int a0 = __shfl_sync(~0u, pieceBefore[0], i), a1 = __shfl_sync(~0u, pieceBefore[1], i),
+                a2 = __shfl_sync(~0u, pieceBefore[2], i);
+      if (isLeader())
+        copyValues(shared.value(values.slot) + i * C::pieceKeys * 128,
+                   shared.valueFull(values.slot), before.kind, a0, a1, a2);
+    }
+    values.advance();
   }
   template <class CopyValues> __device__ void feedValues(CopyValues &&copyValues) {
     barrierWait(shared.valueEmpty(values.slot), values.lap ^ 1);
