@@ -72,6 +72,9 @@ private:
   using BodyFn = function_ref<SmallVector<Value>(Value, ValueRange)>;
   SmallVector<Value> emitLoop(Value lower, Value upper, int64_t step, ValueRange carried,
                               BodyFn body);
+  bool isAtMostOne(const AxisRange &range, int64_t step);
+  SmallVector<Value> emitOnce(Value lower, Value upper, ArrayRef<TileBox> boxes, unsigned axis,
+                              ValueRange carried);
   SmallVector<Value> emitAxis(ArrayRef<TileBox> boxes, unsigned axis, ValueRange carried);
   SmallVector<Value> emitVisit(ArrayRef<TileBox> boxes, ValueRange carried);
   SmallVector<Value> emitBody(ValueRange carried);
@@ -312,6 +315,37 @@ SmallVector<Value> LoopWriter::emitLoop(Value lower, Value upper, int64_t step, 
   return llvm::to_vector_of<Value>(nest.getResults());
 }
 
+/// Whether a loop inside one over a list, whose entry is as large as a tile, has no second round.
+bool LoopWriter::isAtMostOne(const AxisRange &range, int64_t step) {
+  if (!loop->getParentOfType<scf::ForOp>())
+    return false;
+  for (AffineExpr lower : range.lower)
+    for (AffineExpr upper : range.upper) {
+      auto length = dyn_cast<AffineConstantExpr>(
+          simplifyAffineExpr(upper - lower, loop.getQueryBox().size() + loop.getKeyBox().size(),
+                             footprint.symbols.size()));
+      if (length && length.getValue() <= step)
+        return true;
+    }
+  return false;
+}
+
+SmallVector<Value> LoopWriter::emitOnce(Value lower, Value upper, ArrayRef<TileBox> boxes,
+                                        unsigned axis, ValueRange carried) {
+  Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lower, upper);
+  auto branch = scf::IfOp::create(builder, loc, carried.getTypes(), isThere,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  dims.push_back(lower);
+  SmallVector<Value> next = emitAxis(boxes, axis + 1, carried);
+  dims.pop_back();
+  scf::YieldOp::create(builder, loc, next);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, carried);
+  return llvm::to_vector_of<Value>(branch.getResults());
+}
+
 SmallVector<Value> LoopWriter::emitAxis(ArrayRef<TileBox> boxes, unsigned axis,
                                         ValueRange carried) {
   if (axis == loop.getKeyBox().size())
@@ -325,6 +359,8 @@ SmallVector<Value> LoopWriter::emitAxis(ArrayRef<TileBox> boxes, unsigned axis,
     return guard ? arith::SelectOp::create(builder, loc, guard, end, lower).getResult() : end;
   });
   int64_t step = unaligned ? loop.getKeyBox()[axis] : 1;
+  if (boxes.size() == 1 && isAtMostOne(boxes.front().ranges[axis], step))
+    return emitOnce(lower, upper, boxes, axis, carried);
   return emitLoop(lower, upper, step, carried, [&](Value tile, ValueRange inner) {
     dims.push_back(tile);
     SmallVector<Value> next = emitAxis(boxes, axis + 1, inner);

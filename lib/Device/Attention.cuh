@@ -202,35 +202,30 @@ private:
                        CopyValues &&copyValues) {
     if (filled == C::pieces || (filled > 0 && (kind != pending.kind || !C::isPlain(kind))))
       close(0, copyKeys, copyValues);
-    if (filled == 0) {
+    if (filled == 0)
       pending = {kind, {a0, a1, a2}};
-      barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
-    }
-    putKeys(kind, a0, a1, a2, copyKeys);
-  }
-  template <class CopyKeys>
-  __device__ void putKeys(int kind, int a0, int a1, int a2, CopyKeys &&copyKeys) {
     if (threadIdx.x % 32 == filled)
       piece[0] = a0, piece[1] = a1, piece[2] = a2;
-    if (isLeader()) {
-      barrierExpect(shared.keyFull(keys.slot), Shared<C>::keySlotBytes / C::pieces);
-      copyKeys(shared.key(keys.slot) + filled * C::pieceKeys * 128, shared.keyFull(keys.slot), kind,
-               a0, a1, a2);
-    }
     ++filled;
   }
-  /// Ends a packed tile, and copies the values of the one before it. Pieces that are missing come
-  /// from outside the tensors, as zeros, so that no old bits meet the weights of hidden keys.
+  /// Copies the keys of a packed tile, a piece a lane, and the values of the one before it. Pieces
+  /// that are missing come from outside the tensors, as zeros, so that no old bits meet the weights
+  /// of hidden keys.
   template <class CopyKeys, class CopyValues>
   __device__ void close(int last, CopyKeys &&copyKeys, CopyValues &&copyValues) {
     constexpr int outside = 1 << 29;
-    const int present = filled;
-    while (filled < C::pieces)
-      putKeys(pending.kind, outside, outside, outside, copyKeys);
+    const int lane = threadIdx.x % 32;
+    if (lane >= filled)
+      piece[0] = piece[1] = piece[2] = outside;
+    barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
     if (isLeader()) {
-      note(pending.kind | present << piecesShift | last);
-      barrierArrive(shared.keyFull(keys.slot));
+      note(pending.kind | filled << piecesShift | last);
+      barrierArriveExpect(shared.keyFull(keys.slot), Shared<C>::keySlotBytes);
     }
+    __syncwarp();
+    if (lane < C::pieces)
+      copyKeys(shared.key(keys.slot) + lane * C::pieceKeys * 128, shared.keyFull(keys.slot),
+               pending.kind, piece[0], piece[1], piece[2]);
     keys.advance();
     if (held > 0)
       putValues(copyValues);
@@ -241,19 +236,16 @@ private:
     for (int axis = 0; axis < 3; ++axis)
       pieceBefore[axis] = piece[axis];
   }
-  /// Copies the values of a packed tile, piece by piece.
   template <class CopyValues> __device__ void putValues(CopyValues &&copyValues) {
+    const int lane = threadIdx.x % 32;
     barrierWait(shared.valueEmpty(values.slot), values.lap ^ 1);
     if (isLeader())
       barrierArriveExpect(shared.valueFull(values.slot), Shared<C>::valueSlotBytes);
-#pragma unroll 1
-    for (int i = 0; i < C::pieces; ++i) {
-      const int a0 = __shfl_sync(~0u, pieceBefore[0], i), a1 = __shfl_sync(~0u, pieceBefore[1], i),
-                a2 = __shfl_sync(~0u, pieceBefore[2], i);
-      if (isLeader())
-        copyValues(shared.value(values.slot) + i * C::pieceKeys * 128,
-                   shared.valueFull(values.slot), before.kind, a0, a1, a2);
-    }
+    __syncwarp();
+    if (lane < C::pieces)
+      copyValues(shared.value(values.slot) + lane * C::pieceKeys * 128,
+                 shared.valueFull(values.slot), before.kind, pieceBefore[0], pieceBefore[1],
+                 pieceBefore[2]);
     values.advance();
   }
   template <class CopyValues> __device__ void feedValues(CopyValues &&copyValues) {

@@ -26,11 +26,6 @@ __device__ __forceinline__ void barrierArriveExpect(u32 barrier, u32 bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
                : "memory");
 }
-/// Bytes that the phase waits for beside its arrivals.
-__device__ __forceinline__ void barrierExpect(u32 barrier, u32 bytes) {
-  asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(bytes)
-               : "memory");
-}
 /// Waits until the phase of the given parity is over.
 __device__ __forceinline__ void barrierWait(u32 barrier, u32 parity) {
   asm volatile("{\n.reg .pred done;\nwait:\n"
