@@ -15,7 +15,7 @@ using namespace lacuna;
 
 /// A read of memory has addresses of 64 bits and strides.
 static constexpr int64_t ofRead = 14;
-/// Bounds of the loops along several axes that one entry of a list has.
+/// Bounds along several axes that one entry of a list has.
 static constexpr int64_t ofNest = 4;
 /// The places of the pieces of two packed tiles.
 static constexpr int64_t ofPacking = 8;
@@ -41,9 +41,9 @@ static int64_t countWalkValues(hopper::AttendOp op) {
     });
     int64_t reads = 0, nested = 0;
     loop.getBody()->walk([&](tensor::ExtractOp) { ++reads; });
-    loop.getBody()->walk([&](scf::ForOp) { ++nested; });
-    // A list whose entries have loops of their own: their bounds live beside it.
-    int64_t inner = reads > 0 && nested > 2 ? ofNest : 0;
+    loop.getBody()->walk([&](Operation *op) { nested += isa<scf::ForOp, scf::IfOp>(op); });
+    // A list whose entries have coordinates on several axes: their bounds live beside it.
+    int64_t inner = reads > 0 && op.getQueryBox().size() > 1 ? ofNest + nested : 0;
     most = std::max(most, static_cast<int64_t>(kept.size()) + ofRead * reads + inner);
   });
   bool isPacked = op.getPieceKeys() < static_cast<int64_t>(op.getKeys());
