@@ -1,6 +1,7 @@
 //===- HostMachine.h - the CPU that this process runs on ------------------===//
 #pragma once
 
+#include "mlir/IR/Location.h"
 #include "mlir/Support/LLVM.h"
 
 #include <memory>
