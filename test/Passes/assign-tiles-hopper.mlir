@@ -89,3 +89,25 @@ func.func @four_axes(%q: tensor<1x1x?x64xbf16>, %n: index) -> tensor<1x1x?x64xbf
       : tensor<1x1x?x64xbf16>, tensor<1x1x?x64xbf16>, tensor<1x1x?x64xbf16> -> tensor<1x1x?x64xbf16>
   return %o : tensor<1x1x?x64xbf16>
 }
+
+// Boxes divide the blocks of a list, however small these are; one warpgroup alone
+// takes query blocks that two do not divide.
+// CHECK-LABEL: func.func @block_tiles(
+// CHECK:         key_tile = array<i64: 128>, query_tile = array<i64: 128>
+// CHECK:         key_tile = array<i64: 32>, query_tile = array<i64: 64>
+// CHECK:         key_tile = array<i64: 2, 4, 8>, query_tile = array<i64: 4, 4, 8>
+func.func @block_tiles(%q: tensor<1x1x?x128xbf16>, %ids: tensor<1x1x?x?xi32>, %counts: tensor<1x1x?xi32>)
+    -> (tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>) {
+  %a = sparsity.blocks %ids, %counts query [128] key [128] : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
+  %b = sparsity.blocks %ids, %counts query [64] key [32] : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
+  %video = sparsity.grid [8, 32, 32]
+  %c = sparsity.blocks %ids, %counts query [4, 4, 8] key [4, 4, 8] in %video
+      : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>, !sparsity.domain<3>
+  %o0 = attn.attend %q, %q, %q over %a
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  %o1 = attn.attend %q, %q, %q over %b
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  %o2 = attn.attend %q, %q, %q over %c : !sparsity.set<3>
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  return %o0, %o1, %o2 : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+}

@@ -143,6 +143,7 @@ tile.kernel @hopper_attend_6_keys attributes {inputs = 3, outputs = 1} plan {
   %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
   hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
     // expected-error @+1 {{'hopper.tile' op expected 128 keys in every tile, got 64}}
     hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [64] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {

@@ -59,3 +59,26 @@ tile.kernel @bounds attributes {inputs = 3, outputs = 1} plan {
   } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
   tile.end
 }
+
+// A packed tile of four boxes of 32 keys; two blocks share a multiprocessor.
+// CHECK-LABEL: tile.kernel @packed
+// CHECK:         keys 128 into
+// CHECK-NEXT:      hopper.tile kind 0 {{.*}} box [32]
+// CHECK:         blocks = 2 : i64
+tile.kernel @packed attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 256 : index
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [64] keys 128 into %o scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [32] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  } {blocks = 2 : i64, value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}

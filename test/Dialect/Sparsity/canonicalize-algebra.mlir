@@ -221,3 +221,30 @@ func.func @class_outside() -> !sparsity.set<1> {
   %s = sparsity.per_head %class : tensor<2xindex> [%a]
   return %s : !sparsity.set<1>
 }
+
+// One list twice is one list, and one that everything is taken from is empty.
+// CHECK-LABEL: func.func @same_list(
+// CHECK: %[[L:.*]] = sparsity.blocks
+// CHECK-NOT: sparsity.blocks
+// CHECK: %[[NONE:.*]] = sparsity.none
+// CHECK: return %[[L]], %[[NONE]]
+func.func @same_list(%ids: tensor<1x1x?x?xi32>, %counts: tensor<1x1x?xi32>)
+    -> (!sparsity.set<1>, !sparsity.set<1>) {
+  %a = sparsity.blocks %ids, %counts query [64] key [64] : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
+  %b = sparsity.blocks %ids, %counts query [64] key [64] : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
+  %s = sparsity.union %a, %b
+  %t = sparsity.subtract %a, %b
+  return %s, %t : !sparsity.set<1>, !sparsity.set<1>
+}
+
+// Near miss: the same numbers name other blocks.
+// CHECK-LABEL: func.func @other_blocks(
+// CHECK: %[[A:.*]] = sparsity.blocks %{{.*}} key [64]
+// CHECK: %[[B:.*]] = sparsity.blocks %{{.*}} key [32]
+// CHECK: sparsity.union %[[A]], %[[B]]
+func.func @other_blocks(%ids: tensor<1x1x?x?xi32>, %counts: tensor<1x1x?xi32>) -> !sparsity.set<1> {
+  %a = sparsity.blocks %ids, %counts query [64] key [64] : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
+  %b = sparsity.blocks %ids, %counts query [64] key [32] : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
+  %s = sparsity.union %a, %b
+  return %s : !sparsity.set<1>
+}

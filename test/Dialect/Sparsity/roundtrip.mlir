@@ -152,3 +152,22 @@ func.func @segments(%n: index, %f: index) {
   %t = sparsity.complement %s : !sparsity.set<1, 2>
   return
 }
+
+// A list prints its group only when heads share one; its type follows from the domain.
+// CHECK-LABEL: func.func @lists(
+func.func @lists(%ids: tensor<?x16x?x?xi32>, %counts: tensor<?x16x?xi32>,
+                 %shared: tensor<1x4x?x8xi64>, %some: tensor<1x4x?xindex>, %n: index, %c: index) {
+  // CHECK: sparsity.blocks %{{.*}}, %{{.*}} query [128] key [64] : tensor<?x16x?x?xi32>, tensor<?x16x?xi32>{{$}}
+  %0 = sparsity.blocks %ids, %counts query [128] key [64] : tensor<?x16x?x?xi32>, tensor<?x16x?xi32>
+  %video = sparsity.grid [%n, 32, 32]
+  // CHECK: sparsity.blocks %{{.*}}, %{{.*}} query [4, 4, 4] key [2, 8, 8] group 4 in %{{.*}} : tensor<1x4x?x8xi64>, tensor<1x4x?xindex>, !sparsity.domain<3>{{$}}
+  %1 = sparsity.blocks %shared, %some query [4, 4, 4] key [2, 8, 8] group 4 in %video
+      : tensor<1x4x?x8xi64>, tensor<1x4x?xindex>, !sparsity.domain<3>
+  // CHECK: sparsity.blocks %{{.*}} query [128] key [64] : tensor
+  %2 = sparsity.blocks %ids, %counts query [128] key [64] group 1 : tensor<?x16x?x?xi32>, tensor<?x16x?xi32>
+  // CHECK: sparsity.key_block(%[[C:.*]]) of [128] : <1>{{$}}
+  %3 = sparsity.key_block (%c) of [128] : !sparsity.set<1>
+  // CHECK: sparsity.key_block(%[[C]], %[[C]]) of [4, 8] : <1 to 2>{{$}}
+  %4 = sparsity.key_block (%c, %c) of [4, 8] : !sparsity.set<1 to 2>
+  return
+}
