@@ -135,6 +135,17 @@ LogicalResult AttendPrinter::writeWalk(CodeWriter &out) {
     out.line(formatv("visit(/*kind=*/{0}, {1});", tile.getKind(), join(at)));
     return success();
   };
+  scalars.lanes = [&](Operation &op, const std::string &condition) -> LogicalResult {
+    auto tile = dyn_cast<hopper::TileOp>(op);
+    if (!tile)
+      return failure();
+    SmallVector<std::string> at;
+    for (Value coordinate : tile.getAt())
+      at.push_back(scalars.use(coordinate));
+    out.line(formatv("visitLanes(visit, /*kind=*/{0}, isThere && {1}, {2});", tile.getKind(),
+                     condition, join(at)));
+    return success();
+  };
   for (Operation &op : attend.getWalk().front())
     if (failed(scalars.print(op)))
       return failure();

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 using namespace mlir;
 using namespace lacuna;
@@ -346,6 +347,35 @@ static tensor::ExtractOp getListedRead(scf::ForOp loop) {
   return {};
 }
 
+/// Whether a round does nothing but compute, and take branches that compute and say one thing more:
+/// then each lane can compute a round, and what is said is said lane by lane.
+static bool isLaneWise(scf::ForOp loop) {
+  auto isPlain = [](Operation &op) {
+    return isPure(&op) && op.getNumRegions() == 0 && !isa<tensor::ExtractOp>(op);
+  };
+  auto isEmpty = [](Region &region) {
+    return region.empty() || region.front().without_terminator().empty();
+  };
+  return llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
+    auto branch = dyn_cast<scf::IfOp>(op);
+    if (!branch)
+      return isPlain(op) || isa<tensor::ExtractOp>(op);
+    return !branch.getNumResults() && isEmpty(branch.getElseRegion()) &&
+           llvm::count_if(branch.thenBlock()->without_terminator(), std::not_fn(isPlain)) == 1;
+  });
+}
+
+LogicalResult ScalarPrinter::printLaneWise(scf::IfOp branch) {
+  Operation *said = nullptr;
+  for (Operation &op : branch.thenBlock()->without_terminator()) {
+    if (!isPure(&op))
+      said = &op;
+    else if (failed(print(op)))
+      return failure();
+  }
+  return lanes(*said, use(branch.getCondition()));
+}
+
 LogicalResult ScalarPrinter::printList(Operation &op, Operation &listed) {
   auto loop = cast<scf::ForOp>(op);
   Value read = listed.getResult(0);
@@ -353,17 +383,23 @@ LogicalResult ScalarPrinter::printList(Operation &op, Operation &listed) {
   std::string name = "j" + std::to_string(counter++), entry = "v" + std::to_string(counter++);
   bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
   std::string type = typeOf(loop.getInductionVar());
-  code.open("forListed<" + type + ">(" + use(loop.getLowerBound()) + ", " +
-            use(loop.getUpperBound()) + ", " + use(loop.getStep()) + ", [&](" + type + " " + name +
-            ") {");
+  bool isParallel = lanes && isLaneWise(loop);
+  code.open((isParallel ? "forLanes<" : "forListed<") + type + ">(" + use(loop.getLowerBound()) +
+            ", " + use(loop.getUpperBound()) + ", " + use(loop.getStep()) + ", [&](" + type + " " +
+            name + ") {");
   code.line("return " + expression(&listed) + ";");
-  code.close("}, [&](" + type + " " + name + ", " + typeOf(read) + " " + entry + ") {");
+  code.close("}, [&](" + type + " " + name + ", " + typeOf(read) + " " + entry +
+             (isParallel ? ", bool isThere) {" : ") {"));
   code.reopen();
   intervals[read] = interval(read);
   names[read] = entry;
-  for (Operation &inner : loop.getBody()->without_terminator())
-    if (&inner != &listed && failed(print(inner)))
+  for (Operation &inner : loop.getBody()->without_terminator()) {
+    if (&inner == &listed)
+      continue;
+    auto branch = dyn_cast<scf::IfOp>(inner);
+    if (failed(isParallel && branch ? printLaneWise(branch) : print(inner)))
       return failure();
+  }
   code.close("});");
   return success();
 }

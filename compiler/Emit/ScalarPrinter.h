@@ -49,6 +49,9 @@ public:
 
   /// Called for ops that are not scalar; returns failure when it does not know them either.
   std::function<mlir::LogicalResult(mlir::Operation &)> fallback;
+  /// Prints what `fallback` knows for those lanes of a warp in which `condition` holds; may be
+  /// null.
+  std::function<mlir::LogicalResult(mlir::Operation &, const std::string &condition)> lanes;
   /// Whether a whole warp runs the text, so that a loop that only tests whether to do something can
   /// test 32 rounds at a time, and one along a list can read 32 entries at a time.
   bool isWarp = false;
@@ -65,6 +68,7 @@ private:
   mlir::LogicalResult define(mlir::Value value, const llvm::Twine &expression);
   mlir::LogicalResult printFor(mlir::Operation &op);
   mlir::LogicalResult printScan(mlir::Operation &op);
+  mlir::LogicalResult printLaneWise(mlir::scf::IfOp branch);
   mlir::LogicalResult printList(mlir::Operation &op, mlir::Operation &listed);
   mlir::LogicalResult printIf(mlir::Operation &op);
   mlir::LogicalResult printWhile(mlir::Operation &op);

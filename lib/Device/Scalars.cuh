@@ -56,3 +56,25 @@ __device__ __forceinline__ void forListed(Index lower, Index upper, Index step, 
       visit(i, __shfl_sync(~0u, loaded, owner));
   }
 }
+/// The same with a round per lane: visit(i, load(i), isThere), where lanes behind the end say so.
+template <class Index, class Load, class Visit>
+__device__ __forceinline__ void forLanes(Index lower, Index upper, Index step, Load &&load,
+                                         Visit &&visit) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll 1
+  for (Index base = lower; base < upper; base += 32 * step) {
+    const Index mine = base + lane * step;
+    visit(mine, load(mine < upper ? mine : base), mine < upper);
+  }
+}
+/// Calls visit(kind, a0, a1, a2), with the place of each lane in which `isHere` holds, in order.
+template <class Visit>
+__device__ __forceinline__ void visitLanes(Visit &&visit, int kind, bool isHere, int a0, int a1 = 0,
+                                           int a2 = 0) {
+#pragma unroll 1
+  for (u32 hits = __ballot_sync(~0u, isHere); hits; hits &= hits - 1) {
+    const int owner = __ffs(hits) - 1;
+    visit(kind, __shfl_sync(~0u, a0, owner), __shfl_sync(~0u, a1, owner),
+          __shfl_sync(~0u, a2, owner));
+  }
+}

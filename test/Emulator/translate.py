@@ -23,6 +23,18 @@ inline void forListed(Index lower, Index upper, Index step, Load &&load, Visit &
     visit(i, load(i));
 }
 """
+LANES = """template <class Index, class Load, class Visit>
+inline void forLanes(Index lower, Index upper, Index step, Load &&load, Visit &&visit) {
+  for (Index i = lower; i < upper; i += step)
+    visit(i, load(i), true);
+}
+"""
+VISIT = """template <class Visit>
+inline void visitLanes(Visit &&visit, int kind, bool isHere, int a0, int a1 = 0, int a2 = 0) {
+  if (isHere)
+    visit(kind, a0, a1, a2);
+}
+"""
 ONES = """inline u32 ones(u32 first, u32 count) {
   u64 end = u64(1) << min(u64(first) + count, u64(32)), begin = u64(1) << min(first, u32(32));
   return static_cast<u32>(end - begin);
@@ -44,7 +56,9 @@ def library(folder, name):
     text = re.sub(r'asm\("cvt.f32.f16 .*?: "h"\((.*?)\)\);\n', r"value = halfToFloat(\1);\n", text)
     if name == "Scalars":
         text = replace(text, r"template <class Index, class Test, class Visit>\n.*?\n\}\n", SCAN)
-        text = replace(text, r"template <class Index, class Load, class Visit>\n.*?\n\}\n", LISTED)
+        text = replace(text, r"template <class Index, class Load, class Visit>\n[^\n]* forListed\(.*?\n\}\n", LISTED)
+        text = replace(text, r"template <class Index, class Load, class Visit>\n[^\n]* forLanes\(.*?\n\}\n", LANES)
+        text = replace(text, r"template <class Visit>\n[^\n]* visitLanes\(.*?\n\}\n", VISIT)
     if name == "Masks":
         text = replace(text, r"__device__ __forceinline__ u32 ones\(u32 first, u32 count\) \{.*?\n\}\n", ONES)
     if name == "Recompute":
