@@ -24,8 +24,10 @@
 // the same bounds.
 // CHECK:           auto recompute = [&](int row, auto &&visit) {
 // CHECK:             walk(args, item,
-// CHECK:               live = score != -INFINITY_F32;
-// CHECK:               live = score != -INFINITY_F32 && k0 >= {{.*}} && k0 < {{.*}};
+// CHECK:                 live = true;
+// CHECK-NEXT:            if (kind == 1) {
+// CHECK:                   live = k0 >= {{.*}} && k0 < {{.*}};
+// CHECK:                 live = live && score != -INFINITY_F32;
 // CHECK:         consumer.run(scale, open, close);
 func.func @window(%q: tensor<?x32x?x128xbf16>, %k: tensor<?x8x?x128xbf16>,
                   %v: tensor<?x8x?x128xbf16>, %left: index)

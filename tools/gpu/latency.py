@@ -42,7 +42,7 @@ PHASES = ("parse", "lower", "open", "build", "first_launch")
 def fresh(folder):
     """An environment whose caches are empty."""
     empty = tempfile.mkdtemp(dir=folder)
-    return {"HOME": empty, "CUDA_CACHE_PATH": os.path.join(empty, "cuda"), "XDG_CACHE_HOME": empty}
+    return {"LACUNA_CACHE_DIR": os.path.join(empty, "lacuna"), "HOME": empty, "CUDA_CACHE_PATH": os.path.join(empty, "cuda"), "XDG_CACHE_HOME": empty}
 
 
 def start_seconds(lacuna):
