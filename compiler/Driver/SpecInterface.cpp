@@ -362,8 +362,17 @@ LogicalResult Binder::bindList(unsigned index, ListArgument list) {
   Random random(options.seed, index);
   const std::string *text = given(name(index));
   std::optional<ListRequest> request = text ? parseListRequest(*text) : std::nullopt;
+  auto wanted = list.isCounts ? ListRequest::Kind::Ragged : ListRequest::Kind::Share;
+  bool isUnderstood = request && request->kind == wanted;
+  if (text && !*values && !isUnderstood)
+    return error(index) << "expected " << (list.isCounts ? "ragged" : "a share of 0% to 100%")
+                        << " or values in row-major order for '" << name(index) << "', got '"
+                        << *text << "'";
+  // A share says how long lists are, and here they have a length.
+  if (isUnderstood && !list.isCounts && !type.isDynamicDim(3))
+    return error(index) << "expected a run-time capacity for a share of the blocks, got " << type;
   if (!*values && list.isCounts)
-    *values = request && request->kind == ListRequest::Kind::Ragged
+    *values = isUnderstood
                   ? drawCounts(lists, *capacity, random)
                   : std::vector<double>(static_cast<size_t>(lists), static_cast<double>(*capacity));
   if (!*values) {
@@ -372,8 +381,8 @@ LogicalResult Binder::bindList(unsigned index, ListArgument list) {
       return failure();
     *values = drawIds(lists, *capacity, *blocks, random);
   }
-  ElementType element =
-      *elementTypeOf(cast<RankedTensorType>(function.getArgument(index).getType()).getElementType());
+  ElementType element = *elementTypeOf(
+      cast<RankedTensorType>(function.getArgument(index).getType()).getElementType());
   return allocate(index, element, shape, *values);
 }
 

@@ -183,7 +183,8 @@ struct BlockLists {
   std::vector<int64_t> queryBlock, keyBlock;
   /// Query heads that share a list.
   int64_t group = 1;
-  /// Batch entries, lists, query blocks, entries of a list; the first two are 1 when all share them.
+  /// Batch entries, lists, query blocks, entries of a list; the first two are 1 when all share
+  /// them.
   std::vector<int64_t> shape;
   bool isBatchShared = false, isHeadShared = false;
   /// Row-major.
