@@ -23,7 +23,7 @@ std::optional<ListRequest> parseListRequest(StringRef text) {
   if (!text.consume_back("%"))
     return std::nullopt;
   std::optional<double> percent = parseNumber(text.str());
-  if (!percent || *percent < 0 || *percent > 100)
+  if (!percent || !(*percent >= 0 && *percent <= 100))
     return std::nullopt;
   return ListRequest{ListRequest::Kind::Share, *percent / 100};
 }
