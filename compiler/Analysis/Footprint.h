@@ -87,6 +87,9 @@ Footprint computeFootprint(const sparsity::Formula &formula, const sparsity::For
 /// axes do not depend on each other and say everything.
 bool isProduct(const TileBox &box, unsigned queryRank);
 
+/// Whether a loop over `range` in steps of `step` has no second round, whatever the numbers are.
+bool isAtMostOne(const AxisRange &range, int64_t step);
+
 /// The footprint of single keys for query tiles of `shape`, if its live keys are one product of
 /// ranges; `full` then is one as well, or empty.
 std::optional<Footprint> computeKeyFootprint(const sparsity::Formula &formula,

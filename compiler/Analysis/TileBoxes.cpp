@@ -229,3 +229,12 @@ void lacuna::enumerateTiles(ArrayRef<TileBox> boxes, ArrayRef<int64_t> queryTile
       enumerateAxis(box, 0, dims, queryTile.size(), symbols, visit);
   }
 }
+
+bool lacuna::isAtMostOne(const AxisRange &range, int64_t step) {
+  return llvm::any_of(range.lower, [&](AffineExpr lower) {
+    return llvm::any_of(range.upper, [&](AffineExpr upper) {
+      auto length = dyn_cast<AffineConstantExpr>(upper - lower);
+      return length && length.getValue() <= step;
+    });
+  });
+}

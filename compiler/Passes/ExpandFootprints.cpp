@@ -72,7 +72,6 @@ private:
   using BodyFn = function_ref<SmallVector<Value>(Value, ValueRange)>;
   SmallVector<Value> emitLoop(Value lower, Value upper, int64_t step, ValueRange carried,
                               BodyFn body);
-  bool isAtMostOne(const AxisRange &range, int64_t step);
   SmallVector<Value> emitOnce(Value lower, Value upper, ArrayRef<TileBox> boxes, unsigned axis,
                               ValueRange carried);
   SmallVector<Value> emitAxis(ArrayRef<TileBox> boxes, unsigned axis, ValueRange carried);
@@ -315,21 +314,7 @@ SmallVector<Value> LoopWriter::emitLoop(Value lower, Value upper, int64_t step, 
   return llvm::to_vector_of<Value>(nest.getResults());
 }
 
-/// Whether a loop inside one over a list, whose entry is as large as a tile, has no second round.
-bool LoopWriter::isAtMostOne(const AxisRange &range, int64_t step) {
-  if (!loop->getParentOfType<scf::ForOp>())
-    return false;
-  for (AffineExpr lower : range.lower)
-    for (AffineExpr upper : range.upper) {
-      auto length = dyn_cast<AffineConstantExpr>(
-          simplifyAffineExpr(upper - lower, loop.getQueryBox().size() + loop.getKeyBox().size(),
-                             footprint.symbols.size()));
-      if (length && length.getValue() <= step)
-        return true;
-    }
-  return false;
-}
-
+/// What a loop of at most one round does.
 SmallVector<Value> LoopWriter::emitOnce(Value lower, Value upper, ArrayRef<TileBox> boxes,
                                         unsigned axis, ValueRange carried) {
   Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lower, upper);
@@ -359,7 +344,9 @@ SmallVector<Value> LoopWriter::emitAxis(ArrayRef<TileBox> boxes, unsigned axis,
     return guard ? arith::SelectOp::create(builder, loc, guard, end, lower).getResult() : end;
   });
   int64_t step = unaligned ? loop.getKeyBox()[axis] : 1;
-  if (boxes.size() == 1 && isAtMostOne(boxes.front().ranges[axis], step))
+  // An entry of a list that is as large as a tile.
+  if (boxes.size() == 1 && loop->getParentOfType<scf::ForOp>() &&
+      isAtMostOne(boxes.front().ranges[axis], step))
     return emitOnce(lower, upper, boxes, axis, carried);
   return emitLoop(lower, upper, step, carried, [&](Value tile, ValueRange inner) {
     dims.push_back(tile);

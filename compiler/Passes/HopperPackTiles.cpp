@@ -16,7 +16,8 @@ using namespace lacuna;
 /// a producer that reads a list.
 static constexpr int64_t mostKeys = 128, ofElements = 20, ofProducer = 88;
 
-/// Whether the walk reads numbers of blocks at places that a loop counts. Classes of tiles are bytes.
+/// Whether the walk reads numbers of blocks at places that a loop counts. Classes of tiles are
+/// bytes.
 static bool walksList(hopper::AttendOp op) {
   bool found = false;
   op.getWalk().walk([&](tensor::ExtractOp read) {

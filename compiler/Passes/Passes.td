@@ -342,15 +342,12 @@ def FactorMasksPass : Pass<"lacuna-factor-masks"> {
 def HopperPackTilesPass : Pass<"lacuna-hopper-pack-tiles"> {
   let summary = "pack small key blocks of a list into one tile";
   let description = [{
-    Matrix instructions over 16 or 32 keys leave the tensor cores waiting. Where
-    the walk goes along a list, `keys` becomes the largest multiple of the boxes'
-    keys, at most 128, whose scores fit into registers and whose rings fit into
-    shared memory. The producer then copies boxes that follow each other and have
-    no mask into one tile, and says how many there are. Query tiles of one
+    Where the walk goes along a list, `keys` becomes the largest multiple of the
+    boxes' keys, at most 128, that fits into registers and shared memory. Boxes
+    that follow each other and have no mask then share a tile. Query tiles of one
     warpgroup run in two blocks on a multiprocessor where both fit.
 
-    Requires: `lacuna-tile-to-hopper`; before `lacuna-hopper-assign-roles`.
-    Leaves: attends whose tiles are a part of `keys`.
+    Requires: `lacuna-tile-to-hopper`. Leaves: tiles that are a part of `keys`.
 
     ```mlir
     hopper.attend ... keys 32 ... walk { scf.for ... hopper.tile kind 0 ... box [32] }

@@ -15,9 +15,8 @@ chooseEvenTile(attn::AttendOp op, const Segments &segments, llvm::ArrayRef<int64
 
 /// Boxes inside the blocks of the set's list, the largest of at most `queries` and `keys` tokens.
 /// Nothing when the attend has no list on its only segment.
-std::optional<std::pair<Extents, Extents>> chooseListTiles(attn::AttendOp op,
-                                                           const Segments &segments,
-                                                           int64_t queries, int64_t keys);
+std::optional<std::pair<Extents, Extents>>
+chooseListTiles(attn::AttendOp op, const Segments &segments, int64_t queries, int64_t keys);
 
 /// What tiles of an attend are for on sm_90a. Emits what is wrong with the set.
 mlir::FailureOr<HopperProblem> getHopperProblem(attn::AttendOp op);

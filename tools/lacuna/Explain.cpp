@@ -67,7 +67,10 @@ static void printLoops(const AttendReport &report, llvm::raw_ostream &os) {
       os << " (queries of segment " << loops.querySegment << ", keys of segment "
          << loops.keySegment << ")";
     os << ":\n";
-    if (loops.opaque) {
+    if (loops.listed) {
+      os << "    those of the blocks that its list names, and of what is live without it, among:\n";
+      printLines("listed", loops.live, os);
+    } else if (loops.opaque) {
       os << "    these, if a generated kernel finds a live pair in them:\n";
       printLines("maybe", loops.live, os);
     } else {
@@ -134,6 +137,7 @@ static llvm::json::Object toJson(const AttendReport &report) {
                                        {"partial", toJson(segment.partial)},
                                        {"exact", segment.exact},
                                        {"opaque", segment.opaque},
+                                       {"listed", segment.listed},
                                        {"notes", toJson(segment.notes)}});
   attend["bounds"] = std::move(loops);
   return attend;

@@ -72,6 +72,9 @@ FailureOr<std::vector<PlanReport>> reportPlans(const BoundSpec &spec,
                         static_cast<int64_t>(*op.getConsumerRegisters())};
       plan.consumers = static_cast<int64_t>(*op.getConsumers());
       plan.sharedBytes = op.getSharedBytes();
+      auto keys = static_cast<int64_t>(op.getKeys());
+      plan.packedKeys = op.getPieceKeys() < keys ? keys : 0;
+      plan.blocks = static_cast<int64_t>(op.getBlocks());
       plan.pingPong = op.getPingPong();
       plan.ascending = op.getAscending();
     }
@@ -100,9 +103,22 @@ static llvm::StringRef limitOf(const TileClocks &clocks) {
   return clocks.softmax > clocks.products ? "softmax" : "products";
 }
 
+/// Clocks of a tile without a mask; of its part of a packed one.
+static TileClocks estimateFull(const PlanReport &plan) {
+  HopperShape shape = plan.shapes.front().shape;
+  if (plan.packedKeys == 0)
+    return estimateTile(shape, ScoreMask::None);
+  double part = static_cast<double>(shape.keys) / static_cast<double>(plan.packedKeys);
+  shape.keys = plan.packedKeys;
+  TileClocks clocks = estimateTile(shape, ScoreMask::None);
+  for (double *each : {&clocks.products, &clocks.softmax, &clocks.loads, &clocks.total})
+    *each *= part;
+  return clocks;
+}
+
 static Prediction predict(const PlanReport &plan, const AttendCounts *counts) {
   const HopperCandidate &shape = plan.shapes.front();
-  TileClocks full = estimateTile(shape.shape, ScoreMask::None);
+  TileClocks full = estimateFull(plan);
   TileClocks partial = estimateTile(shape.shape, plan.mask);
   Prediction prediction;
   bool mostlyFull = !counts || 2 * counts->counts.fullTiles >= counts->counts.liveTiles;
@@ -178,7 +194,7 @@ static void printShape(const PlanReport &plan, const AttendCounts *counts, llvm:
   const HopperCandidate &chosen = plan.shapes.front();
   os << "    registers       about " << chosen.registers << " of " << plan.registers.consumer
      << " per thread that computes, " << plan.registers.producer << " for the producer\n"
-     << "    full tile       " << clocksText(estimateTile(chosen.shape, ScoreMask::None)) << '\n'
+     << "    full tile       " << clocksText(estimateFull(plan)) << '\n'
      << "    partial tile    " << clocksText(estimateTile(chosen.shape, plan.mask)) << '\n';
   if (chosen.queryTiles > 0)
     os << formatv("    key tiles       {0} for {1} query tiles of a head, {2:F1} each, {3} of them "
@@ -208,7 +224,12 @@ void printPlan(const PlanReport &plan, const AttendCounts *counts, llvm::raw_ost
      << (plan.rings.querySlots == 1 ? " query slot, " : " query slots, ") << plan.rings.stages
      << (plan.rings.stages == 1 ? " stage, " : " stages, ") << (plan.ascending ? "first" : "last")
      << " query tiles first\n    shared memory   " << groupedText(plan.sharedBytes) << " of "
-     << groupedText(sharedMemoryLimit) << " bytes\n";
+     << groupedText(sharedMemoryLimitOf(plan.blocks)) << " bytes"
+     << (plan.blocks > 1 ? formatv(", {0} blocks on a multiprocessor", plan.blocks).str() : "")
+     << '\n';
+  if (plan.packedKeys > 0)
+    os << "    packing         key tiles without a mask share tiles of " << plan.packedKeys
+       << " keys\n";
   if (plan.shapes.empty())
     os << "    tiles           even boxes: shapes are compared on domains of one segment only\n";
   else

@@ -17,6 +17,9 @@ struct PlanReport {
   HopperRings rings = {};
   HopperRegisters registers = {};
   int64_t consumers = 0, sharedBytes = 0;
+  /// Keys of a tile in which several small boxes share, 0 where each box is a tile; thread blocks
+  /// on a multiprocessor.
+  int64_t packedKeys = 0, blocks = 1;
   bool pingPong = false, ascending = false;
   /// Of partial tiles.
   ScoreMask mask = ScoreMask::Bounds;

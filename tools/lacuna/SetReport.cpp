@@ -4,6 +4,7 @@
 #include "compiler/Analysis/Footprint.h"
 #include "compiler/Driver/CountPairs.h"
 #include "compiler/Driver/ParseSpec.h"
+#include "compiler/Passes/Lists.h"
 #include "compiler/Passes/Segments.h"
 #include "tools/lacuna/Formulas.h"
 
@@ -152,7 +153,8 @@ static FailureOr<SegmentLoops> reportLoops(attn::AttendOp op, const Segments &se
   loops.querySegment = query;
   loops.keySegment = key;
   loops.exact = footprint.exact;
-  loops.opaque = formula->hasOpaque();
+  loops.listed = static_cast<bool>(findAdditiveList(set));
+  loops.opaque = formula->hasOpaque() && !loops.listed;
   std::vector<std::string> queryNames = dimNames('I', type.getQueryRank());
   std::vector<std::string> keyNames = dimNames(keys ? 'j' : 'J', type.getKeyRank());
   loops.queryTile = llvm::join(queryNames, ", ");

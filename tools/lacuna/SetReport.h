@@ -15,6 +15,8 @@ struct SegmentLoops {
   std::vector<std::string> live, full, partial;
   /// Whether bounds alone find the live tiles.
   bool exact = true, opaque = false;
+  /// Whether the walk goes along a list.
+  bool listed = false;
   /// What the names in the formulas stand for, where it is not plain.
   std::vector<std::string> notes;
 };
