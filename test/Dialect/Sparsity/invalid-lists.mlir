@@ -32,7 +32,7 @@ func.func @blocks_2_key_axes(%ids: tensor<1x1x?x?xi32>, %counts: tensor<1x1x?xi3
 // -----
 
 func.func @blocks_2_extent(%ids: tensor<1x1x?x?xi32>, %counts: tensor<1x1x?xi32>) {
-  // expected-error @+1 {{'sparsity.blocks' op expected key }}
+  // expected-error @+1 {{'sparsity.blocks' op expected key of at least 1, got 0}}
   %s = sparsity.blocks %ids, %counts query [64] key [0] : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
   return
 }
@@ -64,7 +64,7 @@ func.func @key_block_1_axes(%c: index) {
 // -----
 
 func.func @key_block_1_extent(%c: index) {
-  // expected-error @+1 {{'sparsity.key_block' op expected key }}
+  // expected-error @+1 {{'sparsity.key_block' op expected key of at least 1, got -1}}
   %s = sparsity.key_block (%c) of [-1] : !sparsity.set<1>
   return
 }
