@@ -292,9 +292,9 @@ LogicalResult BlocksOp::verify() {
       failed(verifyBlock(*this, "key", getKey(), *rank)))
     return failure();
   // blocks-3
-  if (static_cast<int64_t>(getGroup()) < 1)
-    return emitOpError("expected a group of at least 1 query head, got ")
-           << static_cast<int64_t>(getGroup());
+  constexpr int64_t mostHeads = int64_t{1} << 20;
+  if (auto group = static_cast<int64_t>(getGroup()); group < 1 || group > mostHeads)
+    return emitOpError("expected a group of 1 to ") << mostHeads << " query heads, got " << group;
   // blocks-4
   for (auto [axis, ids, counts] :
        llvm::enumerate(getIds().getType().getShape().drop_back(), getCounts().getType().getShape()))

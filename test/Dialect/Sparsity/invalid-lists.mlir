@@ -40,7 +40,7 @@ func.func @blocks_2_extent(%ids: tensor<1x1x?x?xi32>, %counts: tensor<1x1x?xi32>
 // -----
 
 func.func @blocks_3_group(%ids: tensor<1x1x?x?xi32>, %counts: tensor<1x1x?xi32>) {
-  // expected-error @+1 {{'sparsity.blocks' op expected a group of at least 1 query head, got 0}}
+  // expected-error @+1 {{'sparsity.blocks' op expected a group of 1 to 1048576 query heads, got 0}}
   %s = sparsity.blocks %ids, %counts query [64] key [64] group 0 : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
   return
 }
