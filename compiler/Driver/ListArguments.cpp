@@ -3,6 +3,9 @@
 
 #include "lib/Support/Text.h"
 
+#include "llvm/Support/InterleavedRange.h"
+#include "llvm/Support/raw_ostream.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -51,6 +54,48 @@ std::vector<double> drawCounts(int64_t lists, int64_t capacity, Random &random) 
   for (int64_t list = 0; list < lists; ++list)
     counts.push_back(static_cast<double>(random.between(0, capacity)));
   return counts;
+}
+
+/// "[1, 0, 7]".
+static std::string placeText(ArrayRef<int64_t> at) {
+  std::string text;
+  llvm::raw_string_ostream(text) << '[' << llvm::interleaved(at) << ']';
+  return text;
+}
+
+/// The same for one list, whose entries are `at` with a number behind it.
+static LogicalResult checkList(sparsity::BlocksOp op, const Tensor &ids, const Tensor &counts,
+                               int64_t blocks, std::vector<int64_t> at) {
+  const int64_t capacity = ids.shape[3], count = static_cast<int64_t>(counts.at(at));
+  if (count < 0 || count > capacity)
+    return op.emitError("expected counts of 0 to ")
+           << capacity << ", the entries of a list, got " << count << " at " << placeText(at);
+  std::vector<bool> isNamed(static_cast<size_t>(blocks));
+  at.push_back(0);
+  for (int64_t &entry = at.back(); entry < count; ++entry) {
+    auto id = static_cast<int64_t>(ids.at(at));
+    if (id < 0 || id >= blocks)
+      return op.emitError("expected ids of blocks, 0 to ")
+             << blocks - 1 << ", got " << id << " at " << placeText(at);
+    if (isNamed[static_cast<size_t>(id)])
+      return op.emitError("expected each id once in a list, got ")
+             << id << " again at " << placeText(at);
+    isNamed[static_cast<size_t>(id)] = true;
+  }
+  return success();
+}
+
+LogicalResult checkLists(sparsity::BlocksOp op, const Tensor &ids, const Tensor &counts,
+                         int64_t blocks) {
+  // A launch refuses other shapes in its own words.
+  if (ArrayRef<int64_t>(ids.shape).take_front(3) != ArrayRef<int64_t>(counts.shape))
+    return success();
+  for (int64_t batch = 0; batch < ids.shape[0]; ++batch)
+    for (int64_t head = 0; head < ids.shape[1]; ++head)
+      for (int64_t query = 0; query < ids.shape[2]; ++query)
+        if (failed(checkList(op, ids, counts, blocks, {batch, head, query})))
+          return failure();
+  return success();
 }
 
 } // namespace lacuna

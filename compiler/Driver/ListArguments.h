@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/Sparsity/Sparsity.h"
+#include "lacuna/Tensor.h"
 #include "lib/Support/Random.h"
 
 #include <optional>
@@ -35,5 +36,10 @@ std::optional<ListRequest> parseListRequest(llvm::StringRef text);
 std::vector<double> drawIds(int64_t lists, int64_t capacity, int64_t blocks, Random &random);
 /// `lists` numbers from 0 to `capacity`.
 std::vector<double> drawCounts(int64_t lists, int64_t capacity, Random &random);
+
+/// Whether the lists of `op` keep what they promise: ids that name one of `blocks` blocks, none of
+/// them twice in a list, and counts from 0 to the capacity. Emits the first entry that does not.
+mlir::LogicalResult checkLists(sparsity::BlocksOp op, const Tensor &ids, const Tensor &counts,
+                               int64_t blocks);
 
 } // namespace lacuna

@@ -460,6 +460,17 @@ FailureOr<BoundSpec> Binder::bind() {
   for (unsigned index = 0; index < function.getNumArguments(); ++index)
     if (isTensor(index) && failed(bindTensor(index)))
       return failure();
+  WalkResult lists = function.walk([&](sparsity::BlocksOp op) -> WalkResult {
+    if (!options.checkInputs)
+      return WalkResult::interrupt();
+    ScalarTranslator scalars(function.getArguments(), spec.arguments);
+    auto ids = scalars.evaluateTensor(op.getIds()), counts = scalars.evaluateTensor(op.getCounts());
+    FailureOr<int64_t> blocks = countBlocks(op, /*isQuery=*/false);
+    bool isKnown = succeeded(ids) && succeeded(counts) && succeeded(blocks);
+    return isKnown ? WalkResult(checkLists(op, *ids, *counts, *blocks)) : WalkResult::interrupt();
+  });
+  if (options.checkInputs && lists.wasInterrupted())
+    return failure();
   spec.sizes = sizes.getLearned();
   return std::move(spec);
 }

@@ -27,6 +27,8 @@ struct BindOptions {
   /// Leave float tensors without memory: for tools that only ask which pairs are live. Integer
   /// tensors keep their values.
   bool withoutData = false;
+  /// Refuse lists that do not keep what they promise.
+  bool checkInputs = false;
 };
 
 /// `left=255,n=4096` as pairs, appended to `pairs`; false when a part has no name or no value.

@@ -252,6 +252,7 @@ static int runRun(const Arguments &arguments) {
   request.threads = settings->threads;
   if (int code = readBinding(arguments, request.binding))
     return code;
+  request.binding.checkInputs = arguments.has("--check-inputs");
   if (int code = readPlan(arguments, request.plan))
     return code;
   if (int code = checkPlan(arguments, request.plan))
@@ -277,6 +278,7 @@ static const Option options[] = {
     {"--check-rows", "N",
      "check about N rows of each attend, not more: the first, last and tile-border rows\n"
      "of every head, then others"},
+    {"--check-inputs", "", "refuse lists with ids of no block, ids twice, or counts out of range"},
     {"--target", "TARGET", "where to run: cpu (default), or cuda, an H100 or H200"},
     {"--strided", "", "tensors lie inside larger ones, tokens before heads, with NaN between rows"},
     {"--inputs", "DIR", "take argument %q from DIR/q.npy, and so on"},
