@@ -63,7 +63,7 @@ static bool hasInstructions(ArrayRef<int64_t> query, ArrayRef<int64_t> key) {
   int64_t rows = product(query), keys = product(key);
   return llvm::all_of(query, isCopyable) && llvm::all_of(key, isCopyable) && rows % 64 == 0 &&
          rows <= 192 && keys % 16 == 0 && keys <= 256 && isStorable(query) &&
-         (key.size() == 1 || key.back() % 8 == 0);
+         (key.size() == 1 || key.back() % 8 == 0 || 8 % key.back() == 0);
 }
 
 /// Calls `visit` with each box of `tokens` whose last extent is a multiple of `innermost`.
@@ -200,9 +200,15 @@ static std::vector<Extents> keyBoxes(const HopperProblem &problem, size_t rank) 
     return {problem.key};
   std::vector<Extents> boxes;
   // Small blocks have small tiles.
-  const int64_t least = problem.keyBlock.empty() ? leastKeys : 16;
-  for (int64_t keys = least; keys <= mostKeys; keys += 16)
-    forEachBox(keys, rank, rank == 1 ? 16 : 8, [&](const Extents &box) {
+  const bool isListed = !problem.keyBlock.empty();
+  // Other boxes are long along the innermost axis, where masks cost least.
+  int64_t innermost = rank == 1 ? 16 : 8;
+  if (rank > 1 && isListed && problem.keyBlock.back() % 8 != 0)
+    innermost = std::min<int64_t>(problem.keyBlock.back() & -problem.keyBlock.back(), 4);
+  for (int64_t keys = isListed ? 16 : leastKeys; keys <= mostKeys; keys += 16)
+    forEachBox(keys, rank, innermost, [&](const Extents &box) {
+      if (box.back() % 8 != 0 && 8 % box.back() != 0)
+        return;
       if (fitsBlock(box, problem.keyBlock))
         boxes.push_back(box);
     });

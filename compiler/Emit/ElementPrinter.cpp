@@ -89,10 +89,13 @@ static std::string liveBits(hopper::YieldOp yield, ScalarPrinter &scalars,
     Value low = yield.getLower()[axis], high = yield.getUpper()[axis];
     std::string type =
         scalars.typeOf(low) == "i64" || scalars.typeOf(high) == "i64" ? "i64" : "int";
-    std::string shape =
-        axis + 1 == keyBox.size()
-            ? formatv("innerAxis<Config::keys, {0}, {1}>", keyBox[axis], type).str()
-            : formatv("outerAxis<Config::keys, {0}, {1}, {2}>", keyBox[axis], inner, type).str();
+    std::string shape;
+    if (axis + 1 == keyBox.size() && keyBox[axis] % 8 == 0)
+      shape = formatv("innerAxis<Config::keys, {0}, {1}>", keyBox[axis], type).str();
+    else
+      shape = formatv("{0}<Config::keys, {1}, {2}, {3}>", inner % 8 ? "shortAxis" : "outerAxis",
+                      keyBox[axis], inner, type)
+                  .str();
     axes.push_back(
         formatv("{0}(at[{1}], {2}, {3})", shape, axis, scalars.use(low), scalars.use(high)));
     inner *= keyBox[axis];
@@ -156,6 +159,8 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
     if (failed(scalars.print(*op)))
       return failure();
   if (!isIdentity) {
+    // Where eight neighbouring keys lie in one row, only the innermost coordinate tells them apart.
+    bool isShort = keyBox.back() % 8 != 0;
     out.line("#pragma unroll");
     out.open("for (int c = 0; c < Config::keys / 4; ++c) {");
     out.line("const int low = consumer.lane() % 4 * 2 + c % 2;");
@@ -164,7 +169,9 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
     for (size_t axis = 0; axis < keyBox.size(); ++axis) {
       std::string name = formatv("k{0}", axis).str();
       out.line("const int " + name + " = " +
-               boxCoordinate(formatv("at[{0}]", axis).str(), "c / 2 * 8", "low", keyBox, axis) +
+               boxCoordinate(formatv("at[{0}]", axis).str(),
+                             isShort ? "(c / 2 * 8 + low)" : "c / 2 * 8", isShort ? "" : "low",
+                             keyBox, axis) +
                ";");
       scalars.bind(block.getArgument(1 + attend.getQueryBox().size() + axis), name,
                    -ScalarPrinter::limit - 256, ScalarPrinter::limit + 256);

@@ -12,9 +12,9 @@ namespace lacuna {
 using namespace mlir;
 using namespace lacuna;
 
-/// The most keys of a packed tile, registers that masks and addresses take beside it, and those of
-/// a producer that reads a list.
-static constexpr int64_t mostKeys = 128, ofElements = 20, ofProducer = 88;
+/// The most keys of a packed tile, registers that bounds and addresses take beside it, those that
+/// predicates of pairs take, and those of a producer that reads a list.
+static constexpr int64_t mostKeys = 128, ofBounds = 20, ofPredicates = 100, ofProducer = 88;
 
 /// Whether the walk reads numbers of blocks at places that a loop counts. Classes of tiles are
 /// bytes.
@@ -38,12 +38,21 @@ static bool hasPlainTiles(hopper::AttendOp op) {
   });
 }
 
+/// Whether some tiles have a predicate or a score function for each pair.
+static bool hasPredicates(hopper::AttendOp op) {
+  return llvm::any_of(op.getElements(), [](Region &region) {
+    auto yield = cast<hopper::YieldOp>(region.front().getTerminator());
+    return yield.getScore() != region.getArgument(0);
+  });
+}
+
 static bool fits(hopper::AttendOp op, int64_t keys, int64_t blocks) {
   auto query = cast<RankedTensorType>(op.getQuery().getType());
   HopperShape shape = {query.getDimSize(3), static_cast<int64_t>(op.getValueDim()), op.getRows(),
                        keys, blocks};
   int64_t registers = hopperRegistersFor(shape.consumers(), ofProducer, 0, blocks).consumer;
-  return estimateRegisters(shape, ofElements) <= registers &&
+  int64_t elements = hasPredicates(op) ? ofPredicates : ofBounds;
+  return estimateRegisters(shape, elements) <= registers &&
          sharedMemoryBytes(shape, fitHopperRings(shape)) <= sharedMemoryLimitOf(blocks);
 }
 
@@ -54,8 +63,8 @@ struct HopperPackTiles final : lacuna::impl::HopperPackTilesPassBase<HopperPackT
       if (!walksList(op))
         return;
       int64_t piece = op.getPieceKeys();
-      // One warpgroup does not fill a multiprocessor.
-      if (op.getRows() == 64 && fits(op, piece, 2))
+      // One warpgroup does not fill a multiprocessor; predicates need the registers of both.
+      if (op.getRows() == 64 && !hasPredicates(op) && fits(op, piece, 2))
         op.setBlocks(2);
       if (!hasPlainTiles(op) || piece % 8 != 0)
         return;

@@ -223,7 +223,7 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
     if (!shapes.empty())
       return shapes;
     return list.emitOpError("expected blocks that tiles of this target divide, 64 queries and 16 "
-                            "keys or more, on grids 8 along the last axis, got [")
+                            "keys or more, got [")
            << llvm::interleaved(list.getQuery()) << "] and [" << llvm::interleaved(list.getKey())
            << "]";
   };

@@ -244,8 +244,8 @@ LogicalResult TileOp::verify() {
     if (extent < 1)
       return emitOpError("expected a box of positive extents, got ") << extent;
   // hopper-tile-3: consumers find coordinates of keys eight at a time.
-  if (getBox().size() > 1 && getBox().back() % 8 != 0)
-    return emitOpError("expected a multiple of 8 keys along the innermost axis, got ")
+  if (getBox().size() > 1 && getBox().back() % 8 != 0 && 8 % getBox().back() != 0)
+    return emitOpError("expected 1, 2, 4 or a multiple of 8 keys along the innermost axis, got ")
            << getBox().back();
   return success();
 }

@@ -2,7 +2,7 @@
 //
 // A thread holds Keys / 4 scores of a row: of every 8 neighbouring keys, numbers 2 (lane mod 4) and
 // the one after it. Bit c stands for element c, that is key c / 2 * 8 + 2 (lane mod 4) + c % 2 of
-// the box, in row-major order of its axes. The innermost extent is a multiple of 8.
+// the box, in row-major order of its axes.
 
 template <bool Wide> struct BitsOf {
   typedef u32 Type;
@@ -66,6 +66,21 @@ __device__ __forceinline__ LiveBits<Keys> innerAxis(int at, Bound lower, Bound u
   const Bits once = interval<Bits>(before(offsetInBox<Extent>(lower, at)),
                                    before(offsetInBox<Extent>(upper, at)));
   return once * every<Bits>(period, repeats);
+}
+
+/// The same for an axis of which each step is `Inner` keys where eight neighbouring keys differ in
+/// their coordinate, because boxes are short along the innermost axes.
+template <int Keys, int Extent, int Inner, class Bound>
+__device__ __forceinline__ LiveBits<Keys> shortAxis(int at, Bound lower, Bound upper) {
+  const int first = offsetInBox<Extent>(lower, at), end = offsetInBox<Extent>(upper, at);
+  LiveBits<Keys> live = 0;
+#pragma unroll
+  for (int c = 0; c < Keys / 4; ++c) {
+    const int key = c / 2 * 8 + static_cast<int>(threadIdx.x % 4) * 2 + c % 2;
+    const int offset = key / Inner % Extent;
+    live |= static_cast<LiveBits<Keys>>(offset >= first && offset < end) << c;
+  }
+  return live;
 }
 
 /// Hides the elements of row `r` (0 or 1) of a thread that are not live.

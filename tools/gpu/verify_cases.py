@@ -190,6 +190,11 @@ def lists():
     sizes = ", %n0: index, %n1: index, %n2: index"
     lines = ["b=1,n0=5,n1=9,n2=17,ids=30%", "b=2,n0=8,n1=8,n2=16,ids=20%,counts=ragged", "b=1,n0=1,n1=3,n2=5,ids=50%"]
     yield case("of cubes", cubes + "%set = LIST", blocks=((4, 4, 8), (4, 4, 8)), axes=3, arguments=sizes, sets=lines, sanitize=True)
+    yield case("of small cubes", cubes + "%set = LIST", blocks=((4, 4, 4), (4, 4, 4)), axes=3, arguments=sizes, sets=lines, d=128,
+               sanitize=True)
+    near = cubes + ("%list = LIST\n%near = sparsity.radius [1, 2, 3] in %g : !sparsity.domain<3>\n"
+                    "%set = sparsity.union %list, %near : !sparsity.set<3>")
+    yield case("of small cubes, and a radius", near, blocks=((4, 4, 4), (2, 4, 4)), axes=3, arguments=sizes, sets=lines)
     yield case("of cubes", cubes + "%set = LIST", blocks=((4, 8, 8), (2, 8, 8)), axes=3, arguments=sizes, sets=lines, d=128)
 
 

@@ -348,9 +348,9 @@ tile.kernel @hopper_tile_3_innermost attributes {inputs = 3, outputs = 1} plan {
      %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
   %zero = arith.constant 0 : index
   %n = arith.constant 256 : index
-  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o scale 0.125 walk {
-    // expected-error @+1 {{'hopper.tile' op expected a multiple of 8 keys along the innermost axis, got 4}}
-    hopper.tile kind 0 %k, %v[%b, %h] at(%t, %t) of(%n, %n) base %zero box [32, 4] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 96 into %o scale 0.125 walk {
+    // expected-error @+1 {{'hopper.tile' op expected 1, 2, 4 or a multiple of 8 keys along the innermost axis, got 12}}
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t, %t) of(%n, %n) base %zero box [8, 12] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
   } elements {
   ^bb0(%s: f32, %i: index, %j: index, %l: index):
     hopper.yield %s
