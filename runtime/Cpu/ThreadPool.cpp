@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace lacuna::runtime {
 
@@ -20,10 +22,9 @@ ThreadPool::ThreadPool(int64_t threads) : owner(::getpid()) {
 
 ThreadPool::~ThreadPool() {
   if (isForked()) {
-    // Nobody to wait for; locks may be held by threads that are not there, and conditions know them
-    // as waiting, so that destroying one would never end.
-    for (std::thread &worker : workers)
-      worker.detach();
+    // Nobody to wait for, and nobody to detach. Locks may be held by threads that are not there,
+    // and conditions know them as waiting, so that destroying one would never end: all of it stays.
+    static_cast<void>(new std::vector<std::thread>(std::move(workers)));
     static_cast<void>(shared.release());
     return;
   }
