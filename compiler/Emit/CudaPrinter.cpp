@@ -124,13 +124,17 @@ LogicalResult AttendPrinter::writeWalk(CodeWriter &out) {
   });
   if (failed(scalars.printNeeded(kernel.getBody().front(), roots)))
     return failure();
+  auto placeOf = [&](hopper::TileOp tile) {
+    SmallVector<std::string> at;
+    for (Value coordinate : tile.getAt())
+      at.push_back(scalars.use(coordinate));
+    return at;
+  };
   scalars.fallback = [&](Operation &op) -> LogicalResult {
     auto tile = dyn_cast<hopper::TileOp>(op);
     if (!tile)
       return failure();
-    SmallVector<std::string> at;
-    for (Value coordinate : tile.getAt())
-      at.push_back(scalars.use(coordinate));
+    SmallVector<std::string> at = placeOf(tile);
     at.resize(3, "0");
     out.line(formatv("visit(/*kind=*/{0}, {1});", tile.getKind(), join(at)));
     return success();
@@ -139,11 +143,8 @@ LogicalResult AttendPrinter::writeWalk(CodeWriter &out) {
     auto tile = dyn_cast<hopper::TileOp>(op);
     if (!tile)
       return failure();
-    SmallVector<std::string> at;
-    for (Value coordinate : tile.getAt())
-      at.push_back(scalars.use(coordinate));
     out.line(formatv("visitLanes(visit, /*kind=*/{0}, isThere && {1}, {2});", tile.getKind(),
-                     condition, join(at)));
+                     condition, join(placeOf(tile))));
     return success();
   };
   for (Operation &op : attend.getWalk().front())

@@ -151,13 +151,8 @@ LogicalResult Requirements::emitPerHead() {
 
 /// Both lists of offsets name the same documents.
 LogicalResult Requirements::emitDocuments() {
-  llvm::SetVector<Value> below(sets.begin(), sets.end());
   Value one = makeIndex(plan, loc, 1);
-  for (size_t next = 0; next < below.size(); ++next) {
-    Operation *definition = below[next].getDefiningOp();
-    for (Value operand : definition->getOperands())
-      if (isa<SetType>(operand.getType()))
-        below.insert(operand);
+  for (Operation *definition : findSetOps(sets)) {
     auto documents = dyn_cast<sparsity::DocumentsOp>(definition);
     if (!documents)
       continue;

@@ -11,20 +11,26 @@ using sparsity::Formula;
 using sparsity::FormulaSpace;
 using sparsity::SetType;
 
-SmallVector<BlocksOp> lacuna::findLists(Value set) {
-  llvm::SetVector<Value> below;
-  below.insert(set);
-  SmallVector<BlocksOp> lists;
+SmallVector<Operation *> lacuna::findSetOps(ValueRange sets) {
+  llvm::SetVector<Value> below(sets.begin(), sets.end());
+  SmallVector<Operation *> ops;
   for (size_t next = 0; next < below.size(); ++next) {
     Operation *definition = below[next].getDefiningOp();
     if (!definition)
       continue;
-    if (auto list = dyn_cast<BlocksOp>(definition))
-      lists.push_back(list);
+    ops.push_back(definition);
     for (Value operand : definition->getOperands())
       if (isa<SetType>(operand.getType()))
         below.insert(operand);
   }
+  return ops;
+}
+
+SmallVector<BlocksOp> lacuna::findLists(Value set) {
+  SmallVector<BlocksOp> lists;
+  for (Operation *op : findSetOps(set))
+    if (auto list = dyn_cast<BlocksOp>(op))
+      lists.push_back(list);
   return lists;
 }
 

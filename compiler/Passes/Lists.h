@@ -5,6 +5,9 @@
 
 namespace lacuna {
 
+/// The ops that `sets` are made of, each once, those of the sets themselves first.
+llvm::SmallVector<mlir::Operation *> findSetOps(mlir::ValueRange sets);
+
 /// Every `sparsity.blocks` that `set` is made of, each once.
 llvm::SmallVector<sparsity::BlocksOp> findLists(mlir::Value set);
 

@@ -8,6 +8,7 @@
 #include "lib/Support/Random.h"
 #include "lib/Support/Walk.h"
 #include "test/Support/SpecRunner.h"
+#include "test/Unit/compiler/CaseTensors.h"
 
 #include <cmath>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <limits>
+
 using namespace lacuna;
 using lacuna::test::Assignments;
 using lacuna::test::SpecRunner;
@@ -46,22 +48,6 @@ std::string Shape::spec(const std::string &set) const {
                      "  %o, %lse = attn.attend %q, %k, %v over %set{7}{8}\n"
                      "    : {0}, {1}, {2} -> {4}, {5}\n  return %o, %lse : {4}, {5}\n}}\n",
                      query, key, value, arguments, output, lse, set, setType, clauses);
-}
-
-static Tensor &input(BoundSpec &spec, size_t index) {
-  return std::get<Tensor>(spec.arguments[index]);
-}
-
-static void fill(Tensor &tensor, double number) {
-  forEachIndex(tensor.shape, [&](const std::vector<int64_t> &index) { tensor.set(index, number); });
-}
-
-/// Every element of a result.
-static std::vector<double> elements(const Tensor &tensor) {
-  std::vector<double> numbers;
-  forEachIndex(tensor.shape,
-               [&](const std::vector<int64_t> &index) { numbers.push_back(tensor.at(index)); });
-  return numbers;
 }
 
 static const char *const all = "  %set = sparsity.all";

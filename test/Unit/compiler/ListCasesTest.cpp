@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "lib/Support/Walk.h"
 #include "test/Support/SpecRunner.h"
+#include "test/Unit/compiler/CaseTensors.h"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -44,22 +45,6 @@ std::string ListSpec::text() const {
                      "{6}\n  %o, %lse = attn.attend %q, %k, %v over %set\n"
                      "    : {0}, {0}, {0} -> {0}, {3}\n  return %o, %lse : {0}, {3}\n}}\n",
                      tokens, ids, counts, lse, queryBlock, keyBlock, sets);
-}
-
-static Tensor &input(BoundSpec &spec, size_t index) {
-  return std::get<Tensor>(spec.arguments[index]);
-}
-
-static void fill(Tensor &tensor, double number) {
-  forEachIndex(tensor.shape, [&](const std::vector<int64_t> &index) { tensor.set(index, number); });
-}
-
-/// Every element of a result.
-static std::vector<double> elements(const Tensor &tensor) {
-  std::vector<double> numbers;
-  forEachIndex(tensor.shape,
-               [&](const std::vector<int64_t> &index) { numbers.push_back(tensor.at(index)); });
-  return numbers;
 }
 
 //===----------------------------------------------------------------------===//
