@@ -150,7 +150,6 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
                                        const ElementParts &parts, ArrayRef<int64_t> keyBox) {
   Block &block = parts.block;
   auto yield = cast<hopper::YieldOp>(block.getTerminator());
-  bool isIdentity = yield.getScore() == block.getArgument(0);
   // What depends on the row alone is computed once a row, not once a pair.
   out.line("#pragma unroll");
   out.open("for (int r = 0; r < 2; ++r) {");
@@ -158,7 +157,7 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
   for (Operation *op : parts.perTile)
     if (failed(scalars.print(*op)))
       return failure();
-  if (!isIdentity) {
+  if (!yield.keepsScore()) {
     // Where eight neighbouring keys lie in one row, only the innermost coordinate tells them apart.
     bool isShort = keyBox.back() % 8 != 0;
     out.line("#pragma unroll");
@@ -191,8 +190,7 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
 bool AttendPrinter::changesScores(unsigned kind) {
   Block &block = attend.getElements()[kind].front();
   auto yield = cast<hopper::YieldOp>(block.getTerminator());
-  bool isIdentity = yield.getScore() == block.getArgument(0) && yield.getLower().empty();
-  return !isIdentity && !attend.getKeyBox(kind).empty();
+  return !yield.isIdentity() && !attend.getKeyBox(kind).empty();
 }
 
 LogicalResult AttendPrinter::writeElements(CodeWriter &out, ScalarPrinter &scalars) {

@@ -36,7 +36,7 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars, 
     bounds += formatv("{0}k{1} >= {2} && k{1} < {3}", axis ? " && " : "", axis,
                       scalars.use(yield.getLower()[axis]), scalars.use(yield.getUpper()[axis]))
                   .str();
-  if (yield.getScore() != block.getArgument(0))
+  if (!yield.keepsScore())
     out.line("score = " + scalars.use(yield.getScore()) + ";");
   if (!bounds.empty())
     out.line("live = " + bounds + ";");

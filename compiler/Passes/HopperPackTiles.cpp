@@ -33,16 +33,14 @@ static bool walksList(hopper::AttendOp op) {
 /// Whether some tiles have no element function: only those are packed.
 static bool hasPlainTiles(hopper::AttendOp op) {
   return llvm::any_of(op.getElements(), [](Region &region) {
-    auto yield = cast<hopper::YieldOp>(region.front().getTerminator());
-    return yield.getScore() == region.getArgument(0) && yield.getLower().empty();
+    return cast<hopper::YieldOp>(region.front().getTerminator()).isIdentity();
   });
 }
 
 /// Whether some tiles have a predicate or a score function for each pair.
 static bool hasPredicates(hopper::AttendOp op) {
   return llvm::any_of(op.getElements(), [](Region &region) {
-    auto yield = cast<hopper::YieldOp>(region.front().getTerminator());
-    return yield.getScore() != region.getArgument(0);
+    return !cast<hopper::YieldOp>(region.front().getTerminator()).keepsScore();
   });
 }
 

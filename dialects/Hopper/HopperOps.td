@@ -106,6 +106,12 @@ def Hopper_YieldOp : Hopper_Op<"yield", [Pure, Terminator, AttrSizedOperandSegme
   let assemblyFormat = "$score (`within` `(` $lower^ `)` `to` `(` $upper `)`)? attr-dict";
   let builders = [OpBuilder<(ins "::mlir::Value":$score),
       "build($_builder, $_state, score, ::mlir::ValueRange(), ::mlir::ValueRange());">];
+  let extraClassDeclaration = [{
+    /// Whether live pairs keep the score that the element function got.
+    bool keepsScore() { return getScore() == (*this)->getBlock()->getArgument(0); }
+    /// Whether all pairs do.
+    bool isIdentity() { return keepsScore() && getLower().empty(); }
+  }];
 }
 
 #endif
