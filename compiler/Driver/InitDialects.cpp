@@ -3,6 +3,7 @@
 
 #include "dialects/Attn/Attn.h"
 #include "dialects/Hopper/Hopper.h"
+#include "dialects/Select/Select.h"
 #include "dialects/Sparsity/Sparsity.h"
 #include "dialects/Tile/Tile.h"
 
@@ -21,8 +22,8 @@ namespace lacuna {
 
 mlir::DialectRegistry lacunaDialects() {
   mlir::DialectRegistry registry;
-  registry.insert<attn::AttnDialect, hopper::HopperDialect, sparsity::SparsityDialect,
-                  tile::TileDialect>();
+  registry.insert<attn::AttnDialect, hopper::HopperDialect, select::SelectDialect,
+                  sparsity::SparsityDialect, tile::TileDialect>();
   registry.insert<mlir::affine::AffineDialect, mlir::arith::ArithDialect,
                   mlir::cf::ControlFlowDialect, mlir::func::FuncDialect, mlir::LLVM::LLVMDialect,
                   mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect,

@@ -3,6 +3,7 @@
 #define LACUNA_TILE_OPS_TD
 
 include "dialects/Sparsity/SparsityTypes.td"
+include "dialects/Tile/TileEnums.td"
 include "dialects/Tile/TileTypes.td"
 include "mlir/IR/EnumAttr.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -250,7 +251,7 @@ def Tile_ClassifyOp : Tile_Op<"classify", [Pure, AttrSizedOperandSegments]> {
 }
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator,
-    ParentOneOf<["ScoreOp", "MaskOp", "ClassifyOp", "ForEachOp"]>]> {
+    ParentOneOf<["ScoreOp", "MaskOp", "ClassifyOp", "ForEachOp", "ScoreBlocksOp", "RestrictOp"]>]> {
   let summary = "the values that a region returns";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
@@ -323,14 +324,6 @@ def Tile_MergeOp : Tile_Op<"merge", [Pure, SameVariadicOperandSize]> {
 // Loops over key tiles
 //===----------------------------------------------------------------------===//
 
-def Tile_Live : I32EnumAttrCase<"Live", 0, "live">;
-def Tile_Full : I32EnumAttrCase<"Full", 1, "full">;
-def Tile_Partial : I32EnumAttrCase<"Partial", 2, "partial">;
-def Tile_TileClass : I32EnumAttr<"TileClass", "which key tiles a loop visits",
-                                 [Tile_Live, Tile_Full, Tile_Partial]> {
-  let cppNamespace = "::lacuna::tile";
-}
-
 def Tile_ForEachOp : Tile_Op<"for_each", [SingleBlock, AttrSizedOperandSegments,
     AllTypesMatch<["init", "results"]>, RecursiveMemoryEffects]> {
   let summary = "visit the key tiles of one query tile";
@@ -380,5 +373,7 @@ def Tile_ForEachOp : Tile_Op<"for_each", [SingleBlock, AttrSizedOperandSegments,
   let hasRegionVerifier = 1;
   let hasCanonicalizeMethod = 1;
 }
+
+include "dialects/Tile/TileSelect.td"
 
 #endif

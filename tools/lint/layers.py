@@ -10,7 +10,8 @@ import common
 FOREIGN_MLIR = ("mlir/", "llvm/")
 LIB = ("lib/Support",)
 SPARSITY = ("dialects/Sparsity",)
-ATTN = SPARSITY + ("dialects/Attn",)
+SELECT = SPARSITY + ("dialects/Select",)
+ATTN = SELECT + ("dialects/Attn",)
 TILE = ATTN + ("dialects/Tile",)
 HOPPER = TILE + ("dialects/Hopper",)
 LAYERS = {
@@ -22,7 +23,8 @@ LAYERS = {
     "runtime": ("fmt/", "lib"),
     "compiler/include": ("lib",),
     "dialects/Sparsity": ("lib",) + FOREIGN_MLIR,
-    "dialects/Attn": ("lib",) + SPARSITY + FOREIGN_MLIR,
+    "dialects/Select": ("lib",) + SPARSITY + FOREIGN_MLIR,
+    "dialects/Attn": ("lib",) + SELECT + FOREIGN_MLIR,
     "dialects/Tile": ("lib",) + ATTN + FOREIGN_MLIR,
     "dialects/Hopper": ("lib",) + TILE + FOREIGN_MLIR,
     "compiler/Analysis": ("lib",) + TILE + FOREIGN_MLIR,

@@ -1,0 +1,165 @@
+//===- TileSelect.td - programs that summarize, score and choose ----------===//
+//
+// One op is the whole body of a kernel: it reads tensors and writes the part of
+// the outputs that belongs to its grid point.
+//
+//===----------------------------------------------------------------------===//
+#ifndef LACUNA_TILE_SELECT_TD
+#define LACUNA_TILE_SELECT_TD
+
+include "dialects/Select/SelectEnums.td"
+
+class Tile_MemoryOp<string opMnemonic, list<Trait> traits = []>
+    : Tile_Op<opMnemonic, !listconcat(traits, [MemoryEffects<[MemRead, MemWrite]>])>;
+
+def Tile_SummarizeOp : Tile_MemoryOp<"summarize", [AttrSizedOperandSegments]> {
+  let summary = "one summary row of one block of tokens";
+  let description = [{
+    Writes `into[b, h, block]` the summary (as `select.summarize` defines it) of
+    the tokens of the box at `at` that lie inside the grid of `sizes`, over the
+    channels `[first, last)`.
+
+    ```mlir
+    tile.summarize mean %k[%b, %h] at (%i) of (%n) box [128] channels [0, 64] into %m[%block]
+        : tensor<?x2x?x64xf32>, memref<?x2x?x64xf32>
+    ```
+  }];
+  let arguments = (ins Select_SummaryAttr:$kind, AnyRankedTensor:$source, Index:$batch, Index:$head,
+                       Variadic<Index>:$at, Variadic<Index>:$sizes, DenseI64ArrayAttr:$box,
+                       DenseI64ArrayAttr:$channels, AnyMemRef:$target, Index:$block);
+  let assemblyFormat = [{
+    $kind $source `[` $batch `,` $head `]` `at` `(` $at `)` `of` `(` $sizes `)` `box` $box
+    `channels` $channels `into` $target `[` $block `]` attr-dict `:` type($source) `,` type($target)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_FoldOp : Tile_MemoryOp<"fold"> {
+  let summary = "one row of tokens side by side";
+  let description = "Writes row `row` of one head as `select.fold` defines it.";
+  let arguments = (ins AnyRankedTensor:$source, Index:$batch, Index:$head, Index:$row, I64Attr:$by,
+                       UnitAttr:$reversed, AnyMemRef:$target);
+  let assemblyFormat = [{
+    $source `[` $batch `,` $head `,` $row `]` `by` $by (`reversed` $reversed^)? `into` $target
+    attr-dict `:` type($source) `,` type($target)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ScoreBlocksOp : Tile_MemoryOp<"score_blocks", [AttrSizedOperandSegments]> {
+  let summary = "one tile of block scores";
+  let description = [{
+    Writes the scores, as `select.score` defines them, of the query rows
+    `[row_at, row_at + tile[0])` and the key rows `[column_at, column_at + tile[1])`
+    of the heads `group h .. group h + group - 1`: `into[b, h, r, c]` for the blocks r of
+    `rows` and c of `columns` rows in them. With `columns` 0 all key rows are one block,
+    `column_at` and `tile[1]` only say how to step, and `into` has no last axis.
+
+    `live` holds the pairs that count: its block has head, query row and key row
+    and yields an i1; without it all do. `function` has score, batch, head, query
+    position and key position. Both stand inside the grid: rows behind the end
+    are not asked for.
+
+    ```mlir
+    tile.score_blocks dot %q, %k[%b, %h] at (%i, %j) tile [128, 128] rows 128 by max
+        columns 1 by sum group 4 scale 0.125 into %s live {...} function {...}
+        : tensor<?x8x?x64xf32>, tensor<?x2x?x64xf32>, memref<?x2x?x?xf32>
+    ```
+  }];
+  let arguments = (ins Select_ScoreKindAttr:$kind, AnyRankedTensor:$query, AnyRankedTensor:$key,
+                       Optional<AnyRankedTensor>:$companion, Optional<AnyRankedTensor>:$lse,
+                       Optional<AnyRankedTensor>:$weights, Index:$batch, Index:$head,
+                       Index:$row_at, Index:$column_at, DenseI64ArrayAttr:$tile,
+                       I64Attr:$rows, Select_ReductionAttr:$row_reduction, I64Attr:$columns,
+                       Select_ReductionAttr:$column_reduction, I64Attr:$group, F32Attr:$scale,
+                       UnitAttr:$from_start, AnyMemRef:$target);
+  let regions = (region MaxSizedRegion<1>:$live, MaxSizedRegion<1>:$function);
+  let assemblyFormat = [{
+    $kind $query `,` $key (`with` $companion^ `:` type($companion))? `[` $batch `,` $head `]`
+    `at` `(` $row_at `,` $column_at `)` `tile` $tile
+    `rows` $rows `by` $row_reduction `columns` $columns `by` $column_reduction `group` $group
+    `scale` $scale (`lse` $lse^ `:` type($lse))? (`weights` $weights^ `:` type($weights))?
+    (`from_start` $from_start^)? `into` $target (`live` $live^)? (`function` $function^)?
+    attr-dict `:` type($query) `,` type($key) `,` type($target)
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Tile_RestrictOp : Tile_MemoryOp<"restrict"> {
+  let summary = "one row of scores with pairs shut out or forced in";
+  let description = [{
+    `into[b, h, row, j]` is -inf where `within` yields false, else +inf where
+    `force` yields true, else `source[b, h, row, j]`. The regions' blocks have row
+    and column.
+  }];
+  let arguments = (ins AnyRankedTensor:$source, Index:$batch, Index:$head, Index:$row,
+                       AnyMemRef:$target);
+  let regions = (region MaxSizedRegion<1>:$within, MaxSizedRegion<1>:$force);
+  let assemblyFormat = [{
+    $source `[` $batch `,` $head `,` $row `]` `into` $target (`within` $within^)?
+    (`force` $force^)? attr-dict `:` type($source) `,` type($target)
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Tile_ChooseOp : Tile_MemoryOp<"choose", [AttrSizedOperandSegments]> {
+  let summary = "the lists of one scope";
+  let description = [{
+    Writes ids and counts of the rows at the grid point: of the row `at = (b, h, row)` with scope
+    `row`, of all rows of `(b, h)` with `head`, of all rows of all heads of `(b)` with `batch`.
+    Meaning as in `select.choose`. `number` is a value or, per row, a tensor;
+    `constant` stands for it where it is known.
+  }];
+  let arguments = (ins Select_RuleAttr:$rule, AnyRankedTensor:$scores, Variadic<Index>:$at,
+                       Optional<AnyType>:$number, OptionalAttr<F64Attr>:$constant,
+                       OptionalAttr<I64Attr>:$floor, OptionalAttr<I64Attr>:$cap,
+                       Select_ScopeAttr:$scope, AnyMemRef:$ids, AnyMemRef:$counts);
+  let assemblyFormat = [{
+    $rule `(` ($number^ `:` type($number)):($constant)? `)` $scores `at` `(` $at `)` `scope` $scope
+    (`floor` $floor^)? (`cap` $cap^)? `into` $ids `,` $counts attr-dict
+    `:` type($scores) `,` type($ids) `,` type($counts)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_SampleOp : Tile_MemoryOp<"sample"> {
+  let summary = "one row's drawn list and its weights";
+  let description = "Meaning as in `select.sample`.";
+  let arguments = (ins F64Attr:$number, AnyRankedTensor:$scores, Index:$batch, Index:$head,
+                       Index:$row, Index:$seed, AnyMemRef:$ids, AnyMemRef:$counts,
+                       AnyMemRef:$weights);
+  let assemblyFormat = [{
+    `(` $number `)` $scores `[` $batch `,` $head `,` $row `]` `seed` $seed
+    `into` $ids `,` $counts `,` $weights attr-dict
+    `:` type($scores) `,` type($ids) `,` type($counts) `,` type($weights)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_MarginOp : Tile_MemoryOp<"margin"> {
+  let summary = "how clear one row's choice is";
+  let description = "Meaning as in `select.margin`.";
+  let arguments = (ins I64Attr:$number, AnyRankedTensor:$scores, Index:$batch, Index:$head,
+                       Index:$row, AnyMemRef:$target);
+  let assemblyFormat = [{
+    `(` $number `)` $scores `[` $batch `,` $head `,` $row `]` `into` $target attr-dict
+    `:` type($scores) `,` type($target)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_GateOp : Tile_MemoryOp<"gate"> {
+  let summary = "one of two numbers for each row of a batch entry";
+  let description = "Meaning as in `select.gate`.";
+  let arguments = (ins F64Attr:$share, AnyRankedTensor:$values, Index:$batch, I64Attr:$low,
+                       I64Attr:$high, AnyMemRef:$target);
+  let assemblyFormat = [{
+    `(` $share `)` $values `[` $batch `]` `low` $low `high` $high `into` $target attr-dict
+    `:` type($values) `,` type($target)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif
