@@ -6,15 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Passes/AttendLowering.h"
-#include "compiler/Passes/Lists.h"
-
-#include "llvm/ADT/SetVector.h"
+#include "compiler/Passes/SetRequirements.h"
 
 using namespace mlir;
 using namespace lacuna;
-using lacuna::sparsity::FormulaSpace;
-using lacuna::sparsity::SetType;
-using lacuna::sparsity::Symbol;
 
 namespace {
 /// Writes the requirements of one kernel into its plan.
@@ -31,9 +26,7 @@ private:
   LogicalResult emitTensors();
   LogicalResult emitHeads();
   LogicalResult emitTokens();
-  LogicalResult emitPerHead();
-  LogicalResult emitDocuments();
-  LogicalResult emitLists();
+  LogicalResult emitSets();
 
   LogicalResult requireEqual(Value a, Value b, StringRef message) {
     return kernel.require(compare(arith::CmpIPredicate::eq, a, b), message, {a, b});
@@ -127,59 +120,16 @@ LogicalResult Requirements::emitTokens() {
           "expected as many keys as the domain has tokens, got {1} keys and {0} tokens")));
 }
 
-LogicalResult Requirements::emitPerHead() {
-  llvm::SetVector<Value> tensors;
-  for (Value set : sets) {
-    auto type = cast<SetType>(set.getType());
-    FormulaSpace space(op.getContext(), type.getQueryRank(), type.getKeyRank());
-    if (failed(sparsity::buildFormula(set, space)))
-      return failure();
-    for (const Symbol &symbol : space.getSymbols())
-      if (symbol.kind == Symbol::Kind::PerHead)
-        tensors.insert(symbol.value);
-  }
-  Value heads = extent(op.getQuery(), 1);
-  for (Value tensor : tensors) {
-    Value length = extent(tensor, 0);
-    if (failed(kernel.require(compare(arith::CmpIPredicate::sge, length, heads),
-                              "expected a value for each query head, got {0} values and {1} heads",
-                              {length, heads})))
-      return failure();
-  }
-  return success();
-}
-
-/// Both lists of offsets name the same documents.
-LogicalResult Requirements::emitDocuments() {
-  Value one = makeIndex(plan, loc, 1);
-  for (Operation *definition : findSetOps(sets)) {
-    auto documents = dyn_cast<sparsity::DocumentsOp>(definition);
-    if (!documents)
-      continue;
-    Value queries = extent(documents.getQueryOffsets(), 0);
-    Value keys = extent(documents.getKeyOffsets(), 0);
-    if (failed(requireEqual(queries, keys,
-                            "expected as many query offsets as key offsets, got {0} and {1}")) ||
-        failed(kernel.require(compare(arith::CmpIPredicate::sge, queries, one),
-                              "expected one document offset more than documents, got {0} offsets",
-                              {queries})))
-      return failure();
-  }
-  return success();
-}
-
-LogicalResult Requirements::emitLists() {
+LogicalResult Requirements::emitSets() {
   SmallVector<Value> sizes = segments.isLoneSequence()
                                  ? SmallVector<Value>{extent(op.getQuery(), 2)}
                                  : sizesOf(segments.getSizes(querySegment));
-  return success(llvm::all_of(sets, [&](Value set) {
-    return succeeded(requireLists(kernel, set, kernel.inPlan(op.getQuery()), sizes));
-  }));
+  return requireSets(kernel, sets, kernel.inPlan(op.getQuery()), sizes);
 }
 
 LogicalResult Requirements::emit() {
   return success(succeeded(emitTensors()) && succeeded(emitHeads()) && succeeded(emitTokens()) &&
-                 succeeded(emitPerHead()) && succeeded(emitDocuments()) && succeeded(emitLists()));
+                 succeeded(emitSets()));
 }
 
 LogicalResult lacuna::emitRequirements(attn::AttendOp op, const Segments &segments,

@@ -19,7 +19,7 @@ static LogicalResult checkFunction(func::FuncOp function) {
     return function.emitOpError("expected a single block around attention, got ")
            << function.getBody().getBlocks().size() << " blocks";
   for (Operation &op : function.getBody().front()) {
-    if (isa<attn::AttendOp, attn::MergeOp, func::ReturnOp>(op))
+    if (isa<attn::AttendOp, attn::MergeOp, tile::LaunchOp, func::ReturnOp>(op))
       continue;
     WalkResult nested = op.walk([](Operation *inner) {
       return isa<attn::AttendOp, attn::MergeOp>(inner) ? WalkResult::interrupt()

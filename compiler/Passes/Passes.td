@@ -74,6 +74,29 @@ def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SelectToTilePass : Pass<"lacuna-select-to-tile", "::mlir::ModuleOp"> {
+  let summary = "one kernel per select op, and a launch in its place";
+  let description = [{
+    Each op of the select dialect becomes a `tile.kernel` whose body is the tile
+    op of the same name, and whose plan has the extents of the grid and of the
+    results: a block of tokens per grid point for summaries, a tile of scores for
+    `select.score`, a row, a head or a batch entry for choices. Sets become
+    predicates of a row and a column in the kernel's body.
+
+    What shapes must satisfy at run time stands in the plan as `tile.require`.
+
+    Requires: functions of one block. Leaves: no select op.
+
+    ```mlir
+    %m = select.summarize mean %k block [128] : tensor<?x8x?x128xbf16> -> tensor<?x8x?x128xbf16>
+    // becomes, with @f_summarize_0 in front of the function
+    %m = tile.launch @f_summarize_0(%k) : (tensor<?x8x?x128xbf16>) -> tensor<?x8x?x128xbf16>
+    ```
+  }];
+  let dependentDialects = ["::lacuna::tile::TileDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def AttnToTilePass : Pass<"lacuna-attn-to-tile", "::mlir::ModuleOp"> {
   let summary = "one kernel per attend and query segment, and a launch in its place";
   let description = [{
@@ -93,8 +116,9 @@ def AttnToTilePass : Pass<"lacuna-attn-to-tile", "::mlir::ModuleOp"> {
     the class of every tile of the set's hull, one byte per pair of tiles.
 
     Requires: tile shapes on every attend (`lacuna-assign-tiles`), one set per pair
-    of segments (`lacuna-split-segments`), and functions of one block with
-    nothing but attention, sets and scalars.
+    of segments (`lacuna-split-segments`), no select op (`lacuna-select-to-tile`),
+    and functions of one block with nothing but attention, launches, sets and
+    scalars.
     Leaves: no attn op; functions that hold only launches.
 
     ```mlir

@@ -39,9 +39,8 @@ static llvm::SetVector<Value> findDomains(Value set) {
   return domains;
 }
 
-/// Appends the sizes of each segment of `domain`, whose definition is a domain op.
-static LogicalResult appendSegments(Value domain,
-                                    SmallVectorImpl<SmallVector<OpFoldResult>> &segments) {
+LogicalResult lacuna::appendSegments(Value domain,
+                                     SmallVectorImpl<SmallVector<OpFoldResult>> &segments) {
   SmallVector<Value> pending = {domain};
   while (!pending.empty()) {
     Operation *definition = pending.pop_back_val().getDefiningOp();

@@ -14,6 +14,11 @@ int64_t countTokens(llvm::ArrayRef<int64_t> box);
 mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::OpFoldResult size,
                         const mlir::IRMapping &map);
 
+/// Appends the sizes of each segment of `domain`; fails when no domain op defines it.
+mlir::LogicalResult
+appendSegments(mlir::Value domain,
+               llvm::SmallVectorImpl<llvm::SmallVector<mlir::OpFoldResult>> &segments);
+
 /// The domain of one attend: segments that follow each other in the tokens, and the sets between
 /// them. Queries and keys have the same segments.
 class Segments {

@@ -9,7 +9,8 @@
 //   1. canonicalize, cse    Set algebra first: every set that folds away is one
 //                           formula, one loop and one mask less below.
 //   2. assign-tiles         Needs the sets' domains, which kernels no longer show.
-//   3. attn-to-tile         From here on programs, not sets, are rewritten.
+//   3. select-to-tile, attn-to-tile
+//                           From here on programs, not sets, are rewritten.
 //   4. expand-lists         Loops over entries of lists have loops over sets inside,
 //                           which the passes below treat like any other.
 //   5. canonicalize, cse    The kernels repeat sizes and constants; the passes
@@ -63,6 +64,7 @@ void lacuna::buildAssignTiles(OpPassManager &passes, const SpecToTileOptions &op
 
 void lacuna::buildSpecToTile(OpPassManager &passes, const SpecToTileOptions &options) {
   buildAssignTiles(passes, options);
+  passes.addPass(createSelectToTilePass());
   passes.addPass(createAttnToTilePass());
   passes.addPass(createExpandListsPass());
   addCleanup(passes);

@@ -57,8 +57,7 @@ def Tile_ScoreBlocksOp : Tile_MemoryOp<"score_blocks", [AttrSizedOperandSegments
 
     `live` holds the pairs that count: its block has head, query row and key row
     and yields an i1; without it all do. `function` has score, batch, head, query
-    position and key position. Both stand inside the grid: rows behind the end
-    are not asked for.
+    row and key row. Both see rows that exist: those behind the end are not asked for.
 
     ```mlir
     tile.score_blocks dot %q, %k[%b, %h] at (%i, %j) tile [128, 128] rows 128 by max
@@ -72,14 +71,14 @@ def Tile_ScoreBlocksOp : Tile_MemoryOp<"score_blocks", [AttrSizedOperandSegments
                        Index:$row_at, Index:$column_at, DenseI64ArrayAttr:$tile,
                        I64Attr:$rows, Select_ReductionAttr:$row_reduction, I64Attr:$columns,
                        Select_ReductionAttr:$column_reduction, I64Attr:$group, F32Attr:$scale,
-                       UnitAttr:$from_start, AnyMemRef:$target);
+                       AnyMemRef:$target);
   let regions = (region MaxSizedRegion<1>:$live, MaxSizedRegion<1>:$function);
   let assemblyFormat = [{
     $kind $query `,` $key (`with` $companion^ `:` type($companion))? `[` $batch `,` $head `]`
     `at` `(` $row_at `,` $column_at `)` `tile` $tile
     `rows` $rows `by` $row_reduction `columns` $columns `by` $column_reduction `group` $group
     `scale` $scale (`lse` $lse^ `:` type($lse))? (`weights` $weights^ `:` type($weights))?
-    (`from_start` $from_start^)? `into` $target (`live` $live^)? (`function` $function^)?
+    `into` $target (`live` $live^)? (`function` $function^)?
     attr-dict `:` type($query) `,` type($key) `,` type($target)
   }];
   let hasVerifier = 1;

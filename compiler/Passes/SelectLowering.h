@@ -1,0 +1,29 @@
+//===- SelectLowering.h - kernels of the select dialect -------------------===//
+#pragma once
+
+#include "compiler/Passes/KernelBuilder.h"
+#include "dialects/Select/Select.h"
+
+namespace lacuna {
+
+/// Write the kernel and the launch of one op that computes scores, and replace it. `name` is the
+/// kernel's.
+mlir::LogicalResult lowerScore(select::ScoreOp op, llvm::StringRef name);
+mlir::LogicalResult lowerLogSumExp(select::LogSumExpOp op, llvm::StringRef name);
+mlir::LogicalResult lowerRestrict(select::RestrictOp op, llvm::StringRef name);
+
+/// Ends a kernel of one result with these extents, and puts its launch in place of `op`.
+void replaceByLaunch(mlir::Operation *op, KernelBuilder &kernel, mlir::ValueRange grid,
+                     mlir::ValueRange shapes);
+
+/// Requires, in the plan, that `found` and `expected`, values of the function, have equal extents
+/// along `axis`. `message` shows the first as {0}.
+mlir::LogicalResult requireEqualExtents(KernelBuilder &kernel, mlir::Value found,
+                                        mlir::Value expected, unsigned axis,
+                                        llvm::StringRef message);
+
+/// `number` of tokens or rows in blocks of `size`, rounded up.
+mlir::Value countBlocks(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number,
+                        int64_t size);
+
+} // namespace lacuna
