@@ -64,22 +64,39 @@ static Result<Digest> parseKey(const Result<std::string> &key) {
 
 /// The program from the cache, or compiled.
 static Result<Artifact> findOrCompile(ContextState &context, Compilation &compilation,
-                                      std::string_view text, bool isCpu) {
-  auto compile = [&] {
-    Result<Artifact> artifact = compilation.compile();
-    context.count(artifact ? Counter::Compiles : Counter::CompileErrors);
-    return artifact;
-  };
+                                      std::string_view text, Target target) {
   std::string key = compilation.textKey();
-  // Code of this process cannot be kept.
-  if (isCpu || key.empty())
-    return compile();
+  Result<Artifact> artifact = Status::error(StatusCode::NotFound, "");
+  auto compile = [&] {
+    artifact = compilation.compile();
+    context.count(artifact ? Counter::Compiles : Counter::CompileErrors);
+    return artifact.status();
+  };
+  if (key.empty()) {
+    if (Status status = compile(); !status)
+      return status;
+    return artifact;
+  }
+  bool isCpu = target == Target::Cpu;
   ProgramSteps steps;
   steps.text = *Digest::parse(key);
   steps.simplify = [&] { return parseKey(compilation.meaningKey()); };
-  steps.compile = compile;
+  steps.compile = [&]() -> Result<std::string> {
+    if (Status status = compile(); !status)
+      return status;
+    return isCpu ? writeNative(*artifact) : writeArtifact(*artifact);
+  };
+  steps.read = [&](const std::string &bytes) {
+    // What was compiled just now is there.
+    if (!artifact)
+      artifact = isCpu ? readNative(bytes) : readArtifact(bytes);
+    return artifact.status();
+  };
   steps.label = labelOf(text);
-  return findOrCompile(*context.gpu.cache, steps);
+  steps.kind = isCpu ? "native" : "program";
+  if (Status status = findOrCompile(*context.gpu.cache, steps); !status)
+    return status;
+  return artifact;
 }
 
 static Result<lacuna_program *> compile(lacuna_context *context, std::string_view text,
@@ -88,8 +105,7 @@ static Result<lacuna_program *> compile(lacuna_context *context, std::string_vie
   if (!options)
     return options.status();
   Compilation compilation(text, *options);
-  Result<Artifact> artifact =
-      findOrCompile(*context->state, compilation, text, options->target == Target::Cpu);
+  Result<Artifact> artifact = findOrCompile(*context->state, compilation, text, options->target);
   if (!artifact)
     return artifact.status();
   return makeProgram(context->state, std::move(*artifact));

@@ -8,6 +8,8 @@
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
 
+#include <set>
+
 using namespace mlir;
 using namespace lacuna;
 
@@ -34,6 +36,19 @@ FailureOr<HostMachine> HostMachine::detect(Location loc) {
     machine.nativeHalf = machine.nativeFma = true;
   }
   return machine;
+}
+
+std::string HostMachine::identity() {
+  std::string text = llvm::sys::getProcessTriple() + " " + llvm::sys::getHostCPUName().str();
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  // In an order of their own: that of a hash table is nobody's promise.
+  std::set<llvm::StringRef> present;
+  for (const auto &feature : features)
+    if (feature.second)
+      present.insert(feature.first());
+  for (llvm::StringRef name : present)
+    text += (" +" + name).str();
+  return text;
 }
 
 std::unique_ptr<llvm::TargetMachine> HostMachine::createTarget(Location loc) const {

@@ -5,6 +5,7 @@
 #include "mlir/Support/LLVM.h"
 
 #include <memory>
+#include <string>
 
 namespace llvm {
 class TargetMachine;
@@ -18,6 +19,10 @@ struct HostMachine {
   static mlir::FailureOr<HostMachine> detect(mlir::Location loc);
 
   std::unique_ptr<llvm::TargetMachine> createTarget(mlir::Location loc) const;
+
+  /// Everything about this CPU that decides about machine code, on one line: code of one machine
+  /// runs on another exactly when both have the same.
+  static std::string identity();
 
   /// f32 lanes of the widest vector.
   int64_t vectorWidth = 4;

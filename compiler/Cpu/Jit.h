@@ -5,14 +5,12 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <string>
+
 namespace llvm {
 class LLVMContext;
 class Module;
 } // namespace llvm
-
-namespace mlir {
-class ExecutionEngine;
-}
 
 namespace lacuna {
 
@@ -21,23 +19,28 @@ namespace lacuna {
 std::unique_ptr<llvm::Module> translateForHost(mlir::Operation *module, llvm::LLVMContext &context,
                                                llvm::TargetMachine &target);
 
-/// Machine code for one module.
+/// Optimised machine code of a module of the LLVM dialect, as the bytes of an object file. Besides
+/// each function that others may call it has one that `Jit::lookup` finds. On failure the
+/// diagnostic is emitted.
+mlir::FailureOr<std::string> compileObject(mlir::ModuleOp module, const HostMachine &machine);
+
+/// An object file's functions in the memory of this process.
 class Jit {
 public:
-  /// Optimises and compiles; on failure the diagnostic is emitted. With `keepObject`, `dumpObject`
-  /// can write the machine code.
-  static mlir::FailureOr<std::unique_ptr<Jit>>
-  compile(mlir::ModuleOp module, const HostMachine &machine, bool keepObject = false);
+  /// `object` was made by `compileObject` for a CPU like this one. Links when functions are looked
+  /// up; null when these bytes cannot become code.
+  static std::unique_ptr<Jit> load(std::string object);
   ~Jit();
 
-  /// A function that takes the address of each argument; null if the module has no such function.
+  /// A function that takes the address of each argument; null if the object has no such function.
   using Function = void (*)(void **);
   Function lookup(llvm::StringRef name) const;
-  void dumpObject(llvm::StringRef path) const;
+  const std::string &getObject() const;
 
 private:
-  explicit Jit(std::unique_ptr<mlir::ExecutionEngine> engine);
-  std::unique_ptr<mlir::ExecutionEngine> engine;
+  struct Session;
+  explicit Jit(std::unique_ptr<Session> session);
+  std::unique_ptr<Session> session;
 };
 
 } // namespace lacuna

@@ -1,6 +1,6 @@
 //===- CompileSpec.cpp - the text of a spec in, a program out --------------===//
-#include "compiler/Driver/CpuProgram.h"
 #include "compiler/Driver/InitDialects.h"
+#include "compiler/Driver/NativeProgram.h"
 #include "compiler/Driver/ParseSpec.h"
 #include "compiler/Driver/ProgramKeys.h"
 #include "compiler/Driver/SpecInterface.h"
@@ -88,19 +88,6 @@ private:
   std::string text;
   ScopedDiagnosticHandler handler;
 };
-
-/// The compiled CPU program behind the interface that runtimes see.
-class CpuCode final : public NativeCode {
-public:
-  explicit CpuCode(std::unique_ptr<CpuProgram> program) : program(std::move(program)) {}
-  Status run(std::span<const Argument> arguments, std::span<const Tensor> results,
-             Executor &executor) const override {
-    return program->run(arguments, results, executor);
-  }
-
-private:
-  std::unique_ptr<CpuProgram> program;
-};
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -143,7 +130,7 @@ static FailureOr<Program> compileForCpu(ModuleOp module, const SpecToHopperOptio
   FailureOr<Program> program = describeProgram(function);
   if (failed(program))
     return failure();
-  program->native = std::make_shared<CpuCode>(std::move(*code));
+  program->native = makeNative(std::move(*code));
   return program;
 }
 

@@ -9,16 +9,12 @@
 
 #include "mlir/Pass/PassManager.h"
 
-#include <chrono>
+#include <fmt/format.h>
 
 using namespace mlir;
 using namespace lacuna;
 
 CpuProgram::~CpuProgram() = default;
-
-static double secondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 LogicalResult CpuProgram::readArguments(func::FuncOp function) {
   for (BlockArgument argument : function.getArguments()) {
@@ -141,7 +137,6 @@ LogicalResult CpuProgram::readLaunches(func::FuncOp function) {
 }
 
 LogicalResult CpuProgram::generate(func::FuncOp function) {
-  auto start = std::chrono::steady_clock::now();
   FailureOr<HostMachine> machine = HostMachine::detect(function.getLoc());
   if (failed(machine))
     return failure();
@@ -156,22 +151,27 @@ LogicalResult CpuProgram::generate(func::FuncOp function) {
   passes.addPass(createCpuToLlvmPass(native));
   if (failed(passes.run(*module)))
     return failure();
-  loweringTime = secondsSince(start);
-
-  start = std::chrono::steady_clock::now();
-  FailureOr<std::unique_ptr<Jit>> compiled = Jit::compile(*module, *machine, options.keepObject);
-  if (failed(compiled))
+  FailureOr<std::string> object = compileObject(*module, *machine);
+  if (failed(object))
     return failure();
-  jit = std::move(*compiled);
+  if (Status status = link(std::move(*object)); !status)
+    return function.emitOpError(status.message());
+  return success();
+}
+
+Status CpuProgram::link(std::string object) {
+  jit = Jit::load(std::move(object));
+  if (!jit)
+    return Status::error(StatusCode::Corrupt, "expected machine code, got other bytes");
   for (Kernel &kernel : kernels) {
     kernel.plan = jit->lookup(kernel.name + "_plan");
     kernel.body = jit->lookup(kernel.name + "_body");
     if (!kernel.plan || !kernel.body)
-      return function.emitOpError("expected machine code for kernel '")
-             << kernel.name << "', got none";
+      return Status::error(
+          StatusCode::NotFound,
+          fmt::format("expected machine code for kernel '{}', got none", kernel.name));
   }
-  codegenTime = secondsSince(start);
-  return success();
+  return Status::ok();
 }
 
 FailureOr<std::unique_ptr<CpuProgram>> CpuProgram::compile(func::FuncOp function,
@@ -185,5 +185,3 @@ FailureOr<std::unique_ptr<CpuProgram>> CpuProgram::compile(func::FuncOp function
     return failure();
   return program;
 }
-
-void CpuProgram::dumpObject(const std::string &path) const { jit->dumpObject(path); }

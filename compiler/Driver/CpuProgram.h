@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <memory>
+#include <string_view>
 
 namespace lacuna {
 
@@ -18,8 +19,6 @@ struct CpuProgramOptions {
   int64_t vectorWidth = 0;
   /// Fill outputs with NaN before kernels run: whatever they leave out shows.
   bool poisonOutputs = false;
-  /// Keep the machine code for `dumpObject`.
-  bool keepObject = false;
 };
 
 /// One function of a module, compiled. Runs of one program may overlap.
@@ -31,6 +30,13 @@ public:
   compile(mlir::func::FuncOp function, const CpuProgramOptions &options = {});
   ~CpuProgram();
 
+  /// The program as bytes, which only this build of the compiler reads, and only on a CPU like this
+  /// one: for caches, not for files that travel.
+  std::string write() const;
+  /// Corrupt when the bytes are damaged, of another build or for another CPU. They become code of
+  /// this process: take them from nobody else.
+  static Result<std::unique_ptr<CpuProgram>> read(std::string_view bytes);
+
   /// What the function takes, in order.
   const std::vector<ArgumentDeclaration> &getArguments() const { return declarations; }
 
@@ -41,11 +47,6 @@ public:
   /// The same into memory of the caller, which overlaps with no argument; any layout will do.
   Status run(std::span<const Argument> arguments, std::span<const Tensor> given,
              Executor &executor) const;
-
-  /// Seconds that `compile` spent on lowering to LLVM, and on machine code.
-  double getLoweringTime() const { return loweringTime; }
-  double getCodegenTime() const { return codegenTime; }
-  void dumpObject(const std::string &path) const;
 
 private:
   /// Address of each argument, as packed functions take them.
@@ -79,6 +80,11 @@ private:
   mlir::LogicalResult readLaunches(mlir::func::FuncOp function);
   mlir::FailureOr<size_t> readKernel(mlir::Operation *launch);
   mlir::LogicalResult generate(mlir::func::FuncOp function);
+  /// Makes `object` the code of all kernels. NotFound when one has none in it.
+  Status link(std::string object);
+  template <typename Coder, typename Self> static void code(Coder &coder, Self &program);
+  /// Whether all numbers refer to what is there.
+  bool isWellFormed() const;
   Status check(std::span<const Argument> arguments) const;
   size_t countBuffers() const;
   const Step &makerOf(unsigned buffer) const;
@@ -101,7 +107,6 @@ private:
   std::vector<Step> steps;
   std::vector<unsigned> results;
   std::unique_ptr<Jit> jit;
-  double loweringTime = 0, codegenTime = 0;
 };
 
 } // namespace lacuna

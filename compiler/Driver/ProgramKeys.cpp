@@ -1,6 +1,7 @@
 //===- ProgramKeys.cpp - what decides about a program ----------------------===//
 #include "compiler/Driver/ProgramKeys.h"
 
+#include "compiler/Cpu/HostMachine.h"
 #include "compiler/Driver/SpecInterface.h"
 #include "lib/Support/BuildId.h"
 
@@ -31,6 +32,8 @@ std::string optionsText(const SpecToHopperOptions &options, bool lineInfo) {
 static FieldDigest startDigest(const SpecToHopperOptions &options, bool lineInfo) {
   FieldDigest digest;
   digest.field("compiler", compilerBuild()).field("options", optionsText(options, lineInfo));
+  if (options.target == "cpu")
+    digest.field("machine", HostMachine::identity());
   return digest;
 }
 

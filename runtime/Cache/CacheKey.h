@@ -10,7 +10,7 @@ namespace lacuna {
 
 /// Names an entry. Keys are made of plain values: two keys are equal when all inputs are.
 struct CacheKey {
-  /// "spec", "program" or "cubin": lower-case letters, for people who list the cache.
+  /// "spec", "program", "native" or "cubin": lower-case letters, for people who list the cache.
   std::string kind;
   /// Of every input; `FieldDigest` makes one.
   Digest digest;

@@ -3,8 +3,6 @@
 
 namespace lacuna {
 
-static CacheKey programKey(const Digest &digest) { return {"program", digest}; }
-
 namespace {
 /// One request.
 class Lookup {
@@ -35,11 +33,9 @@ Result<Digest> Lookup::simplify() {
 }
 
 Result<Blob> Lookup::program(const Digest &digest) {
-  return cache.findOrMake(programKey(digest), steps.label, [&]() -> Result<std::string> {
-    if (Result<Digest> same = simplify(); !same)
-      return same.status();
-    Result<Artifact> artifact = steps.compile();
-    return artifact ? writeArtifact(*artifact) : artifact.status();
+  return cache.findOrMake({steps.kind, digest}, steps.label, [&]() -> Result<std::string> {
+    Result<Digest> same = simplify();
+    return same ? steps.compile() : same.status();
   });
 }
 
@@ -65,7 +61,7 @@ Result<Digest> Lookup::find() {
   return Status::error(StatusCode::Corrupt, "expected the digest of a program in the cache");
 }
 
-Result<Artifact> findOrCompile(BlobStore &cache, const ProgramSteps &steps) {
+Status findOrCompile(BlobStore &cache, const ProgramSteps &steps) {
   Lookup lookup(cache, steps);
   Result<Digest> digest = lookup.find();
   if (!digest)
@@ -74,11 +70,11 @@ Result<Artifact> findOrCompile(BlobStore &cache, const ProgramSteps &steps) {
     Result<Blob> bytes = lookup.program(*digest);
     if (!bytes)
       return bytes.status();
-    Result<Artifact> artifact = readArtifact(**bytes);
+    Status status = steps.read(**bytes);
     // Its checksum was right, so a compiler wrote what this library does not read.
-    if (artifact || again)
-      return artifact;
-    cache.discard(programKey(*digest), artifact.status().message());
+    if (status || again)
+      return status;
+    cache.discard({steps.kind, *digest}, status.message());
   }
   return Status::error(StatusCode::Corrupt, "expected a program in the cache");
 }

@@ -3,12 +3,12 @@
 #include "compiler/Driver/CpuProgram.h"
 #include "tools/lacuna/FmaPeak.h"
 #include "tools/lacuna/GpuRun.h"
+#include "tools/lacuna/MakeProgram.h"
 #include "tools/lacuna/SpecArguments.h"
 
 #include "lib/Support/Text.h"
 #include "runtime/Cpu/ThreadPool.h"
 
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Process.h"
@@ -48,18 +48,6 @@ struct BenchResult {
   double rate() const { return median() > 0 ? work.flops / median() : 0; }
 };
 } // namespace
-
-static FailureOr<std::unique_ptr<CpuProgram>> compileSpec(const BoundSpec &spec,
-                                                          const SpecToTileOptions &tiles) {
-  func::FuncOp function = spec.function;
-  OwningOpRef<ModuleOp> module = function->getParentOfType<ModuleOp>().clone();
-  PassManager passes(module->getContext());
-  buildSpecToTile(passes, tiles);
-  buildTileToLoops(passes);
-  if (failed(passes.run(*module)))
-    return failure();
-  return CpuProgram::compile(module->lookupSymbol<func::FuncOp>(function.getSymName()));
-}
 
 /// Runs until the time is up, and at least a few times. The first run warms caches and is not
 /// counted.
@@ -157,12 +145,14 @@ static int benchOnGpu(LoadedSpec &spec, const PlanOptions &plan, BenchResult &re
   return code;
 }
 
-static int benchOnCpu(const BoundSpec &spec, const PlanOptions &plan, Executor &threads,
-                      double limit, BenchResult &result) {
+static int benchOnCpu(LoadedSpec &spec, const PlanOptions &plan, Executor &threads, double limit,
+                      BenchResult &result) {
   Clock::time_point start = Clock::now();
-  FailureOr<std::unique_ptr<CpuProgram>> program = compileSpec(spec, plan);
+  std::unique_ptr<CpuProgram> program;
+  if (int code = makeCpuProgram(*spec.spec, plan, program))
+    return code;
   result.compileSeconds = secondsSince(start);
-  if (failed(program) || failed(measure(spec, **program, threads, limit, result)))
+  if (failed(measure(spec.bound, *program, threads, limit, result)))
     return UserMistake;
   result.peak = measureFmaPeak(static_cast<unsigned>(result.threads));
   return Success;
@@ -194,7 +184,7 @@ static int runBench(const Arguments &arguments) {
   runtime::ThreadPool threads(threadCount);
   result.threads = threads.getThreads();
   if (int code = isOnGpu(plan) ? benchOnGpu(loaded, plan, result)
-                               : benchOnCpu(loaded.bound, plan, threads, *limit, result))
+                               : benchOnCpu(loaded, plan, threads, *limit, result))
     return code;
   FailureOr<AttentionWork> work = countWork(loaded.bound, threads, plan);
   if (failed(work))

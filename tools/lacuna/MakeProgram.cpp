@@ -1,10 +1,11 @@
-//===- MakeProgram.cpp - the GPU's program of a spec, kept or made ---------===//
+//===- MakeProgram.cpp - the program of a spec, kept or made ---------------===//
 #include "tools/lacuna/MakeProgram.h"
 
 #include "compiler/Driver/ProgramKeys.h"
 #include "compiler/Driver/SpecInterface.h"
 #include "compiler/Emit/CudaPrinter.h"
 #include "lacuna/Runtime.h"
+#include "lib/Support/Settings.h"
 #include "runtime/Cache/ProgramCache.h"
 #include "tools/lacuna/Command.h"
 #include "tools/lacuna/Timing.h"
@@ -40,6 +41,79 @@ static Result<Artifact> compile(Spec &spec, const PlanOptions &plan, const Diges
   return artifact;
 }
 
+namespace {
+/// How one kind of program is made, and what becomes of its bytes.
+struct Maker {
+  const char *kind;
+  /// Keeps what it made for the caller; the bytes are for the cache.
+  std::function<Result<std::string>(const Digest &meaning)> compile;
+  std::function<Status(const std::string &bytes)> read;
+};
+} // namespace
+
+/// What `maker` makes of `spec`, or the cache has. An exit code after a message, or Success.
+static int findOrMake(Spec &spec, const PlanOptions &plan, BlobStore *cache, const Maker &maker) {
+  Digest text = digestOfText(spec.getText(), spec.getPath(), plan, plan.lineInfo), meaning;
+  ProgramSteps steps;
+  steps.text = text;
+  steps.label = spec.getFunction().getSymName().str();
+  steps.kind = maker.kind;
+  steps.simplify = [&]() -> Result<Digest> {
+    TimingScope simplifying = timePhase("simplify for the cache's key");
+    FailureOr<Digest> digest = digestOfMeaning(spec.getModule(), plan);
+    if (failed(digest))
+      return reported();
+    // Lines are part of the kernels then: other lines, other program.
+    return meaning = plan.lineInfo ? text : *digest;
+  };
+  steps.compile = [&] { return maker.compile(meaning); };
+  steps.read = maker.read;
+  Status made = Status::ok();
+  if (cache && !compilerBuild().empty())
+    made = findOrCompile(*cache, steps);
+  else if (made = steps.simplify().status(); made)
+    made = steps.compile().status();
+  if (made)
+    return Success;
+  return made.message().empty() ? UserMistake : failEnvironment(made.message());
+}
+
+int makeCpuProgram(Spec &spec, const PlanOptions &plan, std::unique_ptr<CpuProgram> &program) {
+  std::shared_ptr<BlobStore> cache;
+  if (plan.usesCache) {
+    Result<Settings> settings = Settings::fromEnvironment();
+    if (!settings)
+      return failEnvironment(settings.status().message());
+    cache = std::make_shared<BlobStore>(CacheOptions::from(*settings));
+  }
+  auto compile = [&](const Digest &) -> Result<std::string> {
+    // The oracle reads the spec as it was written: compile a copy.
+    OwningOpRef<ModuleOp> module = spec.getModule().clone();
+    PassManager passes(module->getContext());
+    buildSpecToTile(passes, plan);
+    buildTileToLoops(passes);
+    timePasses(passes);
+    if (failed(passes.run(*module)))
+      return reported();
+    TimingScope building = timePhase("machine code");
+    auto made = CpuProgram::compile(*module->getOps<func::FuncOp>().begin());
+    if (failed(made))
+      return reported();
+    program = std::move(*made);
+    return program->write();
+  };
+  auto read = [&](const std::string &bytes) {
+    if (program)
+      return Status::ok();
+    TimingScope linking = timePhase("link");
+    Result<std::unique_ptr<CpuProgram>> found = CpuProgram::read(bytes);
+    if (found)
+      program = std::move(*found);
+    return found.status();
+  };
+  return findOrMake(spec, plan, cache.get(), {"native", compile, read});
+}
+
 int makeProgram(Spec &spec, const PlanOptions &plan, BlobStore *cache, Artifact &artifact) {
   if (spec.getArtifact()) {
     if (optionsText(plan, plan.lineInfo) != optionsText(SpecToHopperOptions(), false)) {
@@ -50,27 +124,23 @@ int makeProgram(Spec &spec, const PlanOptions &plan, BlobStore *cache, Artifact 
     artifact = *spec.getArtifact();
     return Success;
   }
-  Digest text = digestOfText(spec.getText(), spec.getPath(), plan, plan.lineInfo), meaning;
-  ProgramSteps steps;
-  steps.text = text;
-  steps.label = spec.getFunction().getSymName().str();
-  steps.simplify = [&]() -> Result<Digest> {
-    TimingScope simplifying = timePhase("simplify for the cache's key");
-    FailureOr<Digest> digest = digestOfMeaning(spec.getModule(), plan);
-    if (failed(digest))
-      return reported();
-    // Lines are part of the kernels then: other lines, other program.
-    return meaning = plan.lineInfo ? text : *digest;
+  bool isThere = false;
+  auto make = [&](const Digest &meaning) -> Result<std::string> {
+    Result<Artifact> made = compile(spec, plan, meaning);
+    if (!made)
+      return made.status();
+    artifact = std::move(*made);
+    isThere = true;
+    return writeArtifact(artifact);
   };
-  steps.compile = [&] { return compile(spec, plan, meaning); };
-  Result<Artifact> made = reported();
-  if (cache && !compilerBuild().empty())
-    made = findOrCompile(*cache, steps);
-  else if (Result<Digest> digest = steps.simplify())
-    made = steps.compile();
-  if (!made)
-    return made.status().message().empty() ? UserMistake : failEnvironment(made.status().message());
-  artifact = std::move(*made);
+  auto read = [&](const std::string &bytes) {
+    Result<Artifact> found = isThere ? Result<Artifact>(artifact) : readArtifact(bytes);
+    if (found)
+      artifact = std::move(*found);
+    return found.status();
+  };
+  if (int code = findOrMake(spec, plan, cache, {"program", make, read}))
+    return code;
   // Another text of the same meaning may have made the program.
   artifact.origin.specDigest = sha256(spec.getText()).hex();
   artifact.origin.spec = spec.getText();

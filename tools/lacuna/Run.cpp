@@ -6,6 +6,7 @@
 #include "runtime/Cpu/ThreadPool.h"
 #include "tools/lacuna/Command.h"
 #include "tools/lacuna/GpuRun.h"
+#include "tools/lacuna/MakeProgram.h"
 #include "tools/lacuna/RunReport.h"
 #include "tools/lacuna/Spec.h"
 #include "tools/lacuna/SpecArguments.h"
@@ -13,7 +14,6 @@
 #include "tools/lacuna/Timing.h"
 
 #include "dialects/Attn/Attn.h"
-#include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -59,7 +59,6 @@ private:
   runtime::ThreadPool pool;
   std::unique_ptr<Spec> spec;
   BoundSpec bound;
-  OwningOpRef<ModuleOp> module;
   std::unique_ptr<CpuProgram> program;
   GpuRun gpu;
   std::vector<OwnedTensor> outputs;
@@ -103,21 +102,9 @@ int Runner::compile() {
     compileSeconds = secondsSince(start);
     return code;
   }
-  // The oracle reads the spec as it was written: compile a copy.
-  module = spec->getModule().clone();
-  PassManager passes(&spec->getContext());
-  buildSpecToTile(passes, request.plan);
-  buildTileToLoops(passes);
-  timePasses(passes);
-  if (failed(passes.run(*module)))
-    return UserMistake;
-  TimingScope building = timePhase("machine code");
-  auto machineCode = CpuProgram::compile(*module->getOps<func::FuncOp>().begin());
-  if (failed(machineCode))
-    return UserMistake;
-  program = std::move(*machineCode);
+  int code = makeCpuProgram(*spec, request.plan, program);
   compileSeconds = secondsSince(start);
-  return Success;
+  return code;
 }
 
 int Runner::execute() {

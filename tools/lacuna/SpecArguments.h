@@ -48,7 +48,7 @@ inline constexpr Option pingPongOption = {
     "--ping-pong", "", "warpgroups take turns at the tensor cores (target cuda)"};
 inline constexpr Option lineInfoOption = {"--line-info", "",
                                           "profilers show lines of the spec (target cuda)"};
-inline constexpr Option noCacheOption = {
-    "--no-cache", "", "compile, whatever was kept, and keep nothing (target cuda)"};
+inline constexpr Option noCacheOption = {"--no-cache", "",
+                                         "compile, whatever was kept, and keep nothing"};
 
 } // namespace lacuna::tool

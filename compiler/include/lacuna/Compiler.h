@@ -70,4 +70,11 @@ private:
   std::unique_ptr<State> state;
 };
 
+/// A program for the CPU with its machine code as bytes, for the caches of this machine: what
+/// another build of the compiler or another kind of CPU wrote is Corrupt, and keys of `Compilation`
+/// tell them apart. The bytes become code of the process; read them from where only its user may
+/// write.
+Result<std::string> writeNative(const Artifact &artifact);
+Result<Artifact> readNative(std::string_view bytes);
+
 } // namespace lacuna
