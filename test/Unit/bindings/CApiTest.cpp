@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <set>
 #include <string>
@@ -143,6 +144,34 @@ TEST_F(CApi, structsOfOtherVersions) {
 }
 
 // Messages go to the callback, one at a time, and to stderr again afterwards.
+// Programs for the CPU outlive the context that compiled them, in a folder that both use.
+TEST_F(CApi, laterContextsLinkWhatWasCompiled) {
+  std::string folder = testing::TempDir() + "/lacuna-native-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  for (uint64_t compiles : {1, 0}) {
+    lacuna_context_release(context);
+    lacuna_context_options options = LACUNA_CONTEXT_OPTIONS_INIT;
+    options.cache_folder = folder.c_str();
+    options.cache_bytes = 1 << 20;
+    ASSERT_EQ(lacuna_context_create(&options, &context, nullptr), LACUNA_OK);
+    lacuna_program *first = nullptr, *again = nullptr;
+    ASSERT_EQ(compile(&first), LACUNA_OK) << lacuna_error_message(error);
+    ASSERT_EQ(compile(&again), LACUNA_OK) << lacuna_error_message(error);
+    EXPECT_STREQ(lacuna_counter_name(0), "compiles");
+    EXPECT_EQ(lacuna_counter_value(context, 0), compiles);
+    lacuna_device *device = nullptr;
+    lacuna_executable *executable = nullptr;
+    ASSERT_EQ(lacuna_device_open(context, {kDLCPU, 0}, &device, &error), LACUNA_OK);
+    EXPECT_EQ(lacuna_load(device, again, &executable, &error), LACUNA_OK);
+    EXPECT_STREQ(lacuna_program_name(again), "sum");
+    lacuna_executable_release(executable);
+    lacuna_device_release(device);
+    lacuna_program_release(first);
+    lacuna_program_release(again);
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST_F(CApi, log) {
   std::string seen, forGpu = spec;
   for (size_t at = 0; (at = forGpu.find("16xf32", at)) != std::string::npos;)

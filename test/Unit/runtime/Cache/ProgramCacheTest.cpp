@@ -1,6 +1,8 @@
 //===- ProgramCacheTest.cpp - when a compiler is reached --------------------===//
 #include "runtime/Cache/ProgramCache.h"
 
+#include "lacuna/ArtifactFile.h"
+
 #include "test/Unit/lib/Artifact/SampleArtifact.h"
 #include "test/Unit/runtime/Cache/CacheTest.h"
 
@@ -16,19 +18,25 @@ protected:
               ++simplified;
               return sha256(meaning);
             },
-            [this, meaning]() -> Result<Artifact> {
+            [this, meaning]() -> Result<std::string> {
               ++compiled;
               Artifact artifact = sampleArtifact();
               artifact.program.name = meaning;
-              return artifact;
+              return writeArtifact(artifact);
+            },
+            [this](const std::string &bytes) {
+              Result<Artifact> artifact = readArtifact(bytes);
+              name = artifact ? artifact->program.name : "";
+              return artifact.status();
             },
             "label"};
   }
   std::string nameOf(BlobStore &store, const std::string &text, const std::string &meaning) {
-    Result<Artifact> artifact = findOrCompile(store, steps(text, meaning));
-    return artifact ? artifact->program.name : artifact.status().message();
+    Status status = findOrCompile(store, steps(text, meaning));
+    return status ? name : status.message();
   }
   int simplified = 0, compiled = 0;
+  std::string name;
 };
 } // namespace
 
@@ -81,10 +89,35 @@ TEST_F(ProgramCacheTest, givesFailuresBack) {
   wrong.simplify = []() -> Result<Digest> {
     return Status::error(StatusCode::InvalidArgument, "no such op");
   };
-  later.compile = []() -> Result<Artifact> {
+  later.compile = []() -> Result<std::string> {
     return Status::error(StatusCode::Unsupported, "too large");
   };
-  EXPECT_EQ(findOrCompile(store, wrong).status().message(), "no such op");
-  EXPECT_EQ(findOrCompile(store, later).status().message(), "too large");
+  EXPECT_EQ(findOrCompile(store, wrong).message(), "no such op");
+  EXPECT_EQ(findOrCompile(store, later).message(), "too large");
   EXPECT_EQ(nameOf(store, "text", "meaning"), "meaning") << "neither was kept";
+}
+
+// One folder, machines of two kinds: each makes its own.
+TEST_F(ProgramCacheTest, kindsAreKeptApart) {
+  BlobStore store(options());
+  ProgramSteps program = steps("text", "meaning"), native = steps("text for the CPU", "meaning");
+  native.kind = "native";
+  EXPECT_TRUE(findOrCompile(store, program).isOk());
+  EXPECT_TRUE(findOrCompile(store, native).isOk());
+  EXPECT_EQ(compiled, 2);
+  EXPECT_TRUE(findOrCompile(store, native).isOk());
+  EXPECT_EQ(compiled, 2);
+}
+
+// What cannot be read after it was made again is a failure, and not made for ever.
+TEST_F(ProgramCacheTest, makesUnreadableBytesTwice) {
+  BlobStore store(options());
+  setLogLevel(LogLevel::Off);
+  ProgramSteps never = steps("text", "meaning");
+  never.read = [](const std::string &) {
+    return Status::error(StatusCode::Corrupt, "for another CPU");
+  };
+  EXPECT_EQ(findOrCompile(store, never).message(), "for another CPU");
+  EXPECT_EQ(compiled, 2);
+  setLogLevel(LogLevel::Warning);
 }
