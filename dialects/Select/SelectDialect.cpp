@@ -1,5 +1,5 @@
 //===- SelectDialect.cpp - registration -----------------------------------===//
-#include "dialects/Select/Select.h"
+#include "dialects/Select/SelectSyntax.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"

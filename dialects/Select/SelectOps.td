@@ -67,6 +67,8 @@ def Select_SummarizeOp : Select_Op<"summarize"> {
 
     ```mlir
     %means = select.summarize mean %k block [128] : tensor<?x8x?x128xbf16> -> tensor<?x8x?x128xbf16>
+    %cubes = select.summarize mean %k block [4, 4, 4] in %video
+        : tensor<?x8x?x128xbf16>, !sparsity.domain<3> -> tensor<?x8x?x128xbf16>
     ```
   }];
   let arguments = (ins Select_SummaryAttr:$kind, Select_Tokens:$tokens,
@@ -74,9 +76,10 @@ def Select_SummarizeOp : Select_Op<"summarize"> {
                        Optional<Sparsity_Domain>:$domain);
   let results = (outs Select_Tokens:$result);
   let assemblyFormat = [{
-    $kind $tokens `block` $block (`channels` $channels^)? (`in` $domain^ `:` type($domain) `,`)?
-    attr-dict `:` type($tokens) `->` type($result)
+    $kind $tokens `block` $block (`channels` $channels^)? (`in` $domain^)? attr-dict
+    `:` type($tokens) (`,` type($domain)^)? `->` type($result)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// The channels that it looks at: from the first up to the second.
@@ -101,6 +104,7 @@ def Select_FoldOp : Select_Op<"fold"> {
   let assemblyFormat = [{
     $tokens `by` $by (`reversed` $reversed^)? attr-dict `:` type($tokens) `->` type($result)
   }];
+  let hasFolder = 1;
   let hasVerifier = 1;
 }
 
@@ -148,12 +152,14 @@ def Select_ScoreOp : Select_Op<"score", [AttrSizedOperandSegments, SingleBlock]>
   let results = (outs Select_Scores:$scores);
   let regions = (region MaxSizedRegion<1>:$function);
   let assemblyFormat = [{
-    $kind $query `,` $key (`with` $companion^ `:` type($companion))? (`over` $set^ `:` type($set))?
-    (`scale` $scale^)? (`lse` $lse^ `:` type($lse))? (`weights` $weights^ `:` type($weights))?
-    (`rows` $rows^ `by` $row_reduction)? (`columns` $columns^ `by` $column_reduction)?
-    (`group` $group^)? (`from_start` $from_start^)? (`function` $function^)? attr-dict
+    $kind $query `,` $key (`with` $companion^ `:` type($companion))?
+    (`over` $set^ `` custom<PairsType>(type($set)))? `` custom<Scale>($scale)
+    (`lse` $lse^ `:` type($lse))? (`weights` $weights^ `:` type($weights))?
+    `` custom<RowBlock>($rows, $row_reduction) `` custom<ColumnBlock>($columns, $column_reduction)
+    (`group` $group^)? (`from_start` $from_start^)? `` custom<Function>($function) attr-dict
     `:` type($query) `,` type($key) `->` type($scores)
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
 }
@@ -169,9 +175,10 @@ def Select_LogSumExpOp : Select_Op<"log_sum_exp"> {
                        OptionalAttr<F32Attr>:$scale);
   let results = (outs Select_RowValues:$lse);
   let assemblyFormat = [{
-    $query `,` $key (`over` $set^ `:` type($set))? (`scale` $scale^)? attr-dict
+    $query `,` $key (`over` $set^ `` custom<PairsType>(type($set)))? `` custom<Scale>($scale) attr-dict
     `:` type($query) `,` type($key) `->` type($lse)
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -199,9 +206,11 @@ def Select_RestrictOp : Select_Op<"restrict", [AttrSizedOperandSegments,
                        Optional<Sparsity_Set>:$force);
   let results = (outs Select_Scores:$result);
   let assemblyFormat = [{
-    $scores (`within` $within^ `:` type($within))? (`force` $force^ `:` type($force))? attr-dict
-    `:` type($scores)
+    $scores (`within` $within^ `` custom<PairsType>(type($within)))?
+    (`force` $force^ `` custom<PairsType>(type($force)))? attr-dict `:` type($scores)
   }];
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -232,8 +241,9 @@ def Select_ChooseOp : Select_Op<"choose"> {
     together (rows before columns among equal scores), `scope batch` those of all
     heads of a batch entry: the number, `share`'s columns, floor and cap then mean all of them
     together; only `top_k` and `share` have a scope. The capacity of `ids` is
-    `min(columns, number, cap)` for `top_k` with a number, `min(columns, share, cap)` for
-    `share`, else `min(columns, cap)`; columns in a scope other than `row`.
+    `min(columns, max(number, floor), cap)` for `top_k` with a number, `min(columns,
+    max(share, floor), cap)` for `share`, else `min(columns, cap)`; columns in a
+    scope other than `row`.
 
     ```mlir
     %ids, %counts = select.choose top_k(16) %s : tensor<?x8x?x?xf32> -> tensor<?x8x?x?xi32>, tensor<?x8x?xi32>
@@ -246,10 +256,11 @@ def Select_ChooseOp : Select_Op<"choose"> {
                        DefaultValuedAttr<Select_ScopeAttr, "Scope::Row">:$scope);
   let results = (outs Select_Ids:$ids, Select_Counts:$counts);
   let assemblyFormat = [{
-    $rule `(` ($number^ `:` type($number)):($constant)? `)` $scores
+    $rule `(` custom<RuleNumber>($number, type($number), $constant) `)` $scores
     (`floor` $floor^)? (`cap` $cap^)? (`scope` $scope^)? attr-dict
     `:` type($scores) `->` type($ids) `,` type($counts)
   }];
+  let hasCanonicalizer = 1;
   let hasVerifier = 1;
 }
 
@@ -263,14 +274,14 @@ def Select_SampleOp : Select_Op<"sample"> {
     counter-based generator Philox4x32-10.
 
     ```mlir
-    %ids, %counts, %weights = select.sample(16.0) %s seed %seed
+    %ids, %counts, %weights = select.sample(16) %s seed %seed
         : tensor<?x8x?x?xf32> -> tensor<?x8x?x?xi32>, tensor<?x8x?xi32>, tensor<?x8x?x?xf32>
     ```
   }];
   let arguments = (ins F64Attr:$number, Select_Scores:$scores, Index:$seed);
   let results = (outs Select_Ids:$ids, Select_Counts:$counts, Select_Scores:$weights);
   let assemblyFormat = [{
-    `(` $number `)` $scores `seed` $seed attr-dict
+    `(` custom<Constant>($number) `)` $scores `seed` $seed attr-dict
     `:` type($scores) `->` type($ids) `,` type($counts) `,` type($weights)
   }];
   let hasVerifier = 1;
@@ -309,7 +320,7 @@ def Select_GateOp : Select_Op<"gate"> {
   let arguments = (ins F64Attr:$share, Select_RowValues:$values, I64Attr:$low, I64Attr:$high);
   let results = (outs Select_Counts:$numbers);
   let assemblyFormat = [{
-    `(` $share `)` $values `low` $low `high` $high attr-dict `:` type($values) `->` type($numbers)
+    `(` custom<Constant>($share) `)` $values `low` $low `high` $high attr-dict `:` type($values) `->` type($numbers)
   }];
   let hasVerifier = 1;
 }

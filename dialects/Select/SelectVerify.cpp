@@ -21,7 +21,7 @@ static bool differ(int64_t a, int64_t b) {
 
 /// What a / b, rounded up, is when a is known.
 static int64_t divideUp(int64_t a, int64_t b) {
-  return ShapedType::isDynamic(a) ? a : (a + b - 1) / b;
+  return ShapedType::isDynamic(a) ? a : a / b + (a % b != 0);
 }
 
 /// shape-1, shape-2: no encodings; rows have a constant number of channels.

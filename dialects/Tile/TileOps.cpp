@@ -1,4 +1,5 @@
 //===- TileOps.cpp - verifiers of what a kernel's body does ---------------===//
+#include "dialects/Select/SelectSyntax.h"
 #include "dialects/Tile/Tile.h"
 
 #include "mlir/IR/Builders.h"
@@ -300,6 +301,11 @@ LogicalResult ForEachOp::verifyRegions() {
   SmallVector<Type> results(getInit().getTypes());
   return verifyRegion(*this, getBody(), arguments, results);
 }
+
+using lacuna::select::parseConstant;
+using lacuna::select::parseRuleNumber;
+using lacuna::select::printConstant;
+using lacuna::select::printRuleNumber;
 
 #define GET_OP_CLASSES
 #include "dialects/Tile/TileOps.cpp.inc"

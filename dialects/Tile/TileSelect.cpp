@@ -4,12 +4,22 @@
 using namespace mlir;
 using namespace lacuna::tile;
 
-/// select-1: memory of a rank.
-static LogicalResult verifyRank(Operation *op, StringRef what, Type type, int64_t rank) {
-  if (auto shaped = dyn_cast<ShapedType>(type);
-      shaped && shaped.hasRank() && shaped.getRank() == rank)
-    return success();
-  return op->emitOpError("expected ") << what << " of rank " << rank << ", got " << type;
+/// What the elements of memory are.
+enum class Elements { Floats, Numbers };
+
+/// select-1: memory of a rank and with elements that the op reads or writes.
+static LogicalResult verifyMemory(Operation *op, StringRef what, Type type, int64_t rank,
+                                  Elements elements = Elements::Floats) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  if (shaped && shaped.hasRank() && shaped.getRank() == rank) {
+    Type element = shaped.getElementType();
+    if (elements == Elements::Numbers ? element.isInteger(32)
+                                      : isa<Float16Type, BFloat16Type, Float32Type>(element))
+      return success();
+  }
+  return op->emitOpError("expected ")
+         << what << " of rank " << rank << " with elements "
+         << (elements == Elements::Numbers ? "i32" : "f16, bf16 or f32") << ", got " << type;
 }
 
 /// select-2: a region's arguments and what it yields.
@@ -26,29 +36,38 @@ static LogicalResult verifyFunction(Operation *op, StringRef what, Region &regio
 }
 
 LogicalResult SummarizeOp::verify() {
-  if (failed(verifyRank(*this, "a source", getSource().getType(), 4)) ||
-      failed(verifyRank(*this, "a target", getTarget().getType(), 4)))
+  if (failed(verifyMemory(*this, "a source", getSource().getType(), 4)) ||
+      failed(verifyMemory(*this, "a target", getTarget().getType(), 4)))
     return failure();
   // summarize-1
   if (getAt().empty() || getAt().size() != getSizes().size() || getAt().size() != getBox().size())
     return emitOpError("expected one coordinate, size and box extent per axis, got ")
            << getAt().size() << ", " << getSizes().size() << " and " << getBox().size();
   // summarize-2
-  if (getChannels().size() != 2)
-    return emitOpError("expected the first and the last channel, got ") << getChannels().size();
+  if (llvm::any_of(getBox(), [](int64_t extent) { return extent < 1; }))
+    return emitOpError("expected positive box extents, got [") << getBox() << "]";
+  // summarize-3
+  ArrayRef<int64_t> channels = getChannels();
+  int64_t all = getSource().getType().getDimSize(3);
+  if (channels.size() != 2 || channels[0] < 0 || channels[0] >= channels[1] || channels[1] > all)
+    return emitOpError("expected channels [first, last] with 0 <= first < last <= ")
+           << all << ", got [" << channels << "]";
   return success();
 }
 
 LogicalResult FoldOp::verify() {
-  if (failed(verifyRank(*this, "a source", getSource().getType(), 4)))
+  // fold-1
+  if (static_cast<int64_t>(getBy()) < 1)
+    return emitOpError("expected at least one folded token, got ") << static_cast<int64_t>(getBy());
+  if (failed(verifyMemory(*this, "a source", getSource().getType(), 4)))
     return failure();
-  return verifyRank(*this, "a target", getTarget().getType(), 4);
+  return verifyMemory(*this, "a target", getTarget().getType(), 4);
 }
 
 LogicalResult ScoreBlocksOp::verify() {
-  if (failed(verifyRank(*this, "a query", getQuery().getType(), 4)) ||
-      failed(verifyRank(*this, "a key", getKey().getType(), 4)) ||
-      failed(verifyRank(*this, "a target", getTarget().getType(), getColumns() == 0 ? 3 : 4)))
+  if (failed(verifyMemory(*this, "a query", getQuery().getType(), 4)) ||
+      failed(verifyMemory(*this, "a key", getKey().getType(), 4)) ||
+      failed(verifyMemory(*this, "a target", getTarget().getType(), getColumns() == 0 ? 3 : 4)))
     return failure();
   // score-blocks-1
   ArrayRef<int64_t> tile = getTile();
@@ -57,6 +76,10 @@ LogicalResult ScoreBlocksOp::verify() {
       tile[0] % rows != 0 || (columns > 0 && tile[1] % columns != 0))
     return emitOpError("expected a tile of whole blocks of ")
            << rows << " rows and " << columns << " columns, got [" << tile << "]";
+  // score-blocks-2
+  if (static_cast<int64_t>(getGroup()) < 1)
+    return emitOpError("expected at least one head in a group, got ")
+           << static_cast<int64_t>(getGroup());
   return success();
 }
 
@@ -70,9 +93,9 @@ LogicalResult ScoreBlocksOp::verifyRegions() {
 }
 
 LogicalResult RestrictOp::verify() {
-  if (failed(verifyRank(*this, "a source", getSource().getType(), 4)))
+  if (failed(verifyMemory(*this, "a source", getSource().getType(), 4)))
     return failure();
-  return verifyRank(*this, "a target", getTarget().getType(), 4);
+  return verifyMemory(*this, "a target", getTarget().getType(), 4);
 }
 
 LogicalResult RestrictOp::verifyRegions() {
@@ -84,9 +107,9 @@ LogicalResult RestrictOp::verifyRegions() {
 }
 
 LogicalResult ChooseOp::verify() {
-  if (failed(verifyRank(*this, "scores", getScores().getType(), 4)) ||
-      failed(verifyRank(*this, "ids", getIds().getType(), 4)) ||
-      failed(verifyRank(*this, "counts", getCounts().getType(), 3)))
+  if (failed(verifyMemory(*this, "scores", getScores().getType(), 4)) ||
+      failed(verifyMemory(*this, "ids", getIds().getType(), 4, Elements::Numbers)) ||
+      failed(verifyMemory(*this, "counts", getCounts().getType(), 3, Elements::Numbers)))
     return failure();
   // choose-1
   if (getAt().size() != 3 - static_cast<unsigned>(getScope()))
@@ -100,21 +123,21 @@ LogicalResult ChooseOp::verify() {
 }
 
 LogicalResult SampleOp::verify() {
-  if (failed(verifyRank(*this, "scores", getScores().getType(), 4)) ||
-      failed(verifyRank(*this, "ids", getIds().getType(), 4)) ||
-      failed(verifyRank(*this, "counts", getCounts().getType(), 3)))
+  if (failed(verifyMemory(*this, "scores", getScores().getType(), 4)) ||
+      failed(verifyMemory(*this, "ids", getIds().getType(), 4, Elements::Numbers)) ||
+      failed(verifyMemory(*this, "counts", getCounts().getType(), 3, Elements::Numbers)))
     return failure();
-  return verifyRank(*this, "weights", getWeights().getType(), 4);
+  return verifyMemory(*this, "weights", getWeights().getType(), 4);
 }
 
 LogicalResult MarginOp::verify() {
-  if (failed(verifyRank(*this, "scores", getScores().getType(), 4)))
+  if (failed(verifyMemory(*this, "scores", getScores().getType(), 4)))
     return failure();
-  return verifyRank(*this, "a target", getTarget().getType(), 3);
+  return verifyMemory(*this, "a target", getTarget().getType(), 3);
 }
 
 LogicalResult GateOp::verify() {
-  if (failed(verifyRank(*this, "values", getValues().getType(), 3)))
+  if (failed(verifyMemory(*this, "values", getValues().getType(), 3)))
     return failure();
-  return verifyRank(*this, "a target", getTarget().getType(), 3);
+  return verifyMemory(*this, "a target", getTarget().getType(), 3, Elements::Numbers);
 }

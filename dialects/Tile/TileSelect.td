@@ -116,7 +116,7 @@ def Tile_ChooseOp : Tile_MemoryOp<"choose", [AttrSizedOperandSegments]> {
                        OptionalAttr<I64Attr>:$floor, OptionalAttr<I64Attr>:$cap,
                        Select_ScopeAttr:$scope, AnyMemRef:$ids, AnyMemRef:$counts);
   let assemblyFormat = [{
-    $rule `(` ($number^ `:` type($number)):($constant)? `)` $scores `at` `(` $at `)` `scope` $scope
+    $rule `(` custom<RuleNumber>($number, type($number), $constant) `)` $scores `at` `(` $at `)` `scope` $scope
     (`floor` $floor^)? (`cap` $cap^)? `into` $ids `,` $counts attr-dict
     `:` type($scores) `,` type($ids) `,` type($counts)
   }];
@@ -130,7 +130,7 @@ def Tile_SampleOp : Tile_MemoryOp<"sample"> {
                        Index:$row, Index:$seed, AnyMemRef:$ids, AnyMemRef:$counts,
                        AnyMemRef:$weights);
   let assemblyFormat = [{
-    `(` $number `)` $scores `[` $batch `,` $head `,` $row `]` `seed` $seed
+    `(` custom<Constant>($number) `)` $scores `[` $batch `,` $head `,` $row `]` `seed` $seed
     `into` $ids `,` $counts `,` $weights attr-dict
     `:` type($scores) `,` type($ids) `,` type($counts) `,` type($weights)
   }];
@@ -155,7 +155,7 @@ def Tile_GateOp : Tile_MemoryOp<"gate"> {
   let arguments = (ins F64Attr:$share, AnyRankedTensor:$values, Index:$batch, I64Attr:$low,
                        I64Attr:$high, AnyMemRef:$target);
   let assemblyFormat = [{
-    `(` $share `)` $values `[` $batch `]` `low` $low `high` $high `into` $target attr-dict
+    `(` custom<Constant>($share) `)` $values `[` $batch `]` `low` $low `high` $high `into` $target attr-dict
     `:` type($values) `,` type($target)
   }];
   let hasVerifier = 1;

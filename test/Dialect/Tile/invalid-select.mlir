@@ -1,0 +1,151 @@
+// RUN: lacuna-opt %s --split-input-file --verify-diagnostics
+
+// Each function breaks one rule of docs/dialects/tile.md and has its label in its name.
+
+func.func @select_1_rank(%k: tensor<2x?x64xf32>, %m: memref<1x2x?x64xf32>, %i: index) {
+  // expected-error @+1 {{'tile.summarize' op expected a source of rank 4 with elements f16, bf16 or f32, got 'tensor<2x?x64xf32>'}}
+  tile.summarize mean %k[%i, %i] at (%i) of (%i) box [8] channels [0, 64] into %m[%i]
+      : tensor<2x?x64xf32>, memref<1x2x?x64xf32>
+  return
+}
+
+// -----
+
+func.func @select_1_elements(%k: tensor<1x2x?x64xi8>, %m: memref<1x2x?x64xf32>, %i: index) {
+  // expected-error @+1 {{'tile.fold' op expected a source of rank 4 with elements f16, bf16 or f32, got 'tensor<1x2x?x64xi8>'}}
+  tile.fold %k[%i, %i, %i] by 2 into %m : tensor<1x2x?x64xi8>, memref<1x2x?x64xf32>
+  return
+}
+
+// -----
+
+func.func @select_1_numbers(%s: tensor<1x2x?x?xf32>, %ids: memref<1x2x?x?xi64>, %counts: memref<1x2x?xi32>, %i: index) {
+  // expected-error @+1 {{'tile.choose' op expected ids of rank 4 with elements i32, got 'memref<1x2x?x?xi64>'}}
+  tile.choose top_k(16) %s at (%i, %i, %i) scope row into %ids, %counts
+      : tensor<1x2x?x?xf32>, memref<1x2x?x?xi64>, memref<1x2x?xi32>
+  return
+}
+
+// -----
+
+// Without columns there is no last axis.
+func.func @select_1_target(%q: tensor<1x2x?x64xf32>, %s: memref<1x2x?x?xf32>, %i: index) {
+  // expected-error @+1 {{'tile.score_blocks' op expected a target of rank 3 with elements f16, bf16 or f32, got 'memref<1x2x?x?xf32>'}}
+  tile.score_blocks dot %q, %q[%i, %i] at (%i, %i) tile [8, 8] rows 1 by sum columns 0 by sum group 1
+      scale 1.0 into %s : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, memref<1x2x?x?xf32>
+  return
+}
+
+// -----
+
+func.func @select_1_gate(%v: tensor<1x2x?xf32>, %m: memref<1x2x?xf32>, %i: index) {
+  // expected-error @+1 {{'tile.gate' op expected a target of rank 3 with elements i32, got 'memref<1x2x?xf32>'}}
+  tile.gate(0.5) %v[%i] low 1 high 2 into %m : tensor<1x2x?xf32>, memref<1x2x?xf32>
+  return
+}
+
+// -----
+
+func.func @select_2_within(%s: tensor<1x2x?x?xf32>, %t: memref<1x2x?x?xf32>, %i: index) {
+  // expected-error @+1 {{'tile.restrict' op expected region within to be a function from ('index', 'index') to 'i1'}}
+  tile.restrict %s[%i, %i, %i] into %t within {
+  ^bb0(%row: index):
+    %true = arith.constant true
+    tile.yield %true : i1
+  } : tensor<1x2x?x?xf32>, memref<1x2x?x?xf32>
+  return
+}
+
+// -----
+
+func.func @select_2_live(%q: tensor<1x2x?x64xf32>, %s: memref<1x2x?x?xf32>, %i: index) {
+  // expected-error @+1 {{'tile.score_blocks' op expected region live to be a function from ('index', 'index', 'index') to 'i1'}}
+  tile.score_blocks dot %q, %q[%i, %i] at (%i, %i) tile [8, 8] rows 1 by sum columns 1 by sum group 1
+      scale 1.0 into %s live {
+  ^bb0(%head: index, %row: index, %column: index):
+    tile.yield %column : index
+  } : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, memref<1x2x?x?xf32>
+  return
+}
+
+// -----
+
+// A region without an op has no end.
+func.func @select_2_empty(%s: tensor<1x2x?x?xf32>, %t: memref<1x2x?x?xf32>, %i: index) {
+  // expected-error @+1 {{empty block: expect at least a terminator}}
+  tile.restrict %s[%i, %i, %i] into %t force {
+  ^bb0(%row: index, %column: index):
+  } : tensor<1x2x?x?xf32>, memref<1x2x?x?xf32>
+  return
+}
+
+// -----
+
+func.func @summarize_1_axes(%k: tensor<1x2x?x64xf32>, %m: memref<1x2x?x64xf32>, %i: index) {
+  // expected-error @+1 {{'tile.summarize' op expected one coordinate, size and box extent per axis, got 1, 2 and 2}}
+  tile.summarize mean %k[%i, %i] at (%i) of (%i, %i) box [8, 8] channels [0, 64] into %m[%i]
+      : tensor<1x2x?x64xf32>, memref<1x2x?x64xf32>
+  return
+}
+
+// -----
+
+func.func @summarize_2_extent(%k: tensor<1x2x?x64xf32>, %m: memref<1x2x?x64xf32>, %i: index) {
+  // expected-error @+1 {{'tile.summarize' op expected positive box extents, got [0]}}
+  tile.summarize mean %k[%i, %i] at (%i) of (%i) box [0] channels [0, 64] into %m[%i]
+      : tensor<1x2x?x64xf32>, memref<1x2x?x64xf32>
+  return
+}
+
+// -----
+
+func.func @summarize_3_channels(%k: tensor<1x2x?x64xf32>, %m: memref<1x2x?x64xf32>, %i: index) {
+  // expected-error @+1 {{'tile.summarize' op expected channels [first, last] with 0 <= first < last <= 64, got [0, 65]}}
+  tile.summarize mean %k[%i, %i] at (%i) of (%i) box [8] channels [0, 65] into %m[%i]
+      : tensor<1x2x?x64xf32>, memref<1x2x?x64xf32>
+  return
+}
+
+// -----
+
+func.func @fold_1_by(%k: tensor<1x2x?x64xf32>, %m: memref<1x2x?x64xf32>, %i: index) {
+  // expected-error @+1 {{'tile.fold' op expected at least one folded token, got 0}}
+  tile.fold %k[%i, %i, %i] by 0 into %m : tensor<1x2x?x64xf32>, memref<1x2x?x64xf32>
+  return
+}
+
+// -----
+
+func.func @score_blocks_1_tile(%q: tensor<1x2x?x64xf32>, %s: memref<1x2x?x?xf32>, %i: index) {
+  // expected-error @+1 {{'tile.score_blocks' op expected a tile of whole blocks of 16 rows and 1 columns, got [8, 8]}}
+  tile.score_blocks dot %q, %q[%i, %i] at (%i, %i) tile [8, 8] rows 16 by sum columns 1 by sum group 1
+      scale 1.0 into %s : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, memref<1x2x?x?xf32>
+  return
+}
+
+// -----
+
+func.func @score_blocks_2_group(%q: tensor<1x2x?x64xf32>, %s: memref<1x2x?x?xf32>, %i: index) {
+  // expected-error @+1 {{'tile.score_blocks' op expected at least one head in a group, got 0}}
+  tile.score_blocks dot %q, %q[%i, %i] at (%i, %i) tile [8, 8] rows 1 by sum columns 1 by sum group 0
+      scale 1.0 into %s : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, memref<1x2x?x?xf32>
+  return
+}
+
+// -----
+
+func.func @choose_1_coordinates(%s: tensor<1x2x?x?xf32>, %ids: memref<1x2x?x?xi32>, %counts: memref<1x2x?xi32>, %i: index) {
+  // expected-error @+1 {{'tile.choose' op expected 2 coordinates for scope head, got 3}}
+  tile.choose top_k(16) %s at (%i, %i, %i) scope head into %ids, %counts
+      : tensor<1x2x?x?xf32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  return
+}
+
+// -----
+
+func.func @choose_2_number(%s: tensor<1x2x?x?xf32>, %ids: memref<1x2x?x?xi32>, %counts: memref<1x2x?xi32>, %i: index) {
+  // expected-error @+1 {{'tile.choose' op expected either a constant or a value as the rule's number}}
+  "tile.choose"(%s, %i, %ids, %counts) {rule = 0 : i32, scope = 2 : i32, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1>}
+      : (tensor<1x2x?x?xf32>, index, memref<1x2x?x?xi32>, memref<1x2x?xi32>) -> ()
+  return
+}
