@@ -271,16 +271,24 @@ def suite_tsan():
     return gtest(BUILD / "tsan/bin/lacuna-lib-tests")
 
 
-def suite_fuzz():
-    """The parser fuzzer on its corpus and some seconds of mutations."""
-    program = BUILD / "asan/bin/lacuna-parse-fuzz"
-    if not build("asan", "lacuna-parse-fuzz"):
-        return Counts(failed=1)
+def fuzz(target, seconds, *corpus_script):
+    """A fuzzer on the corpus that a script collects in a folder, and some seconds of mutations."""
+    program = BUILD / "asan/bin" / target
     with tempfile.TemporaryDirectory() as corpus:
-        if run(sys.executable, ROOT / "test/Fuzz/corpus.py", corpus) != 0:
-            return Counts(failed=1)
-        return one(run(program, "-max_total_time=20", "-timeout=20", "-rss_limit_mb=4096", "-seed=1",
-                       f"-artifact_prefix={BUILD}/asan/fuzz-", corpus, env=SANITIZER))
+        script, *arguments = corpus_script
+        code = run(sys.executable, ROOT / "test/Fuzz" / script, corpus, *arguments)
+        return one(code or run(program, f"-max_total_time={seconds}", "-timeout=20", "-rss_limit_mb=4096", "-seed=1",
+                               f"-artifact_prefix={BUILD}/asan/{target}-", corpus,
+                               env={**SANITIZER, "LACUNA_CACHE_SIZE": "0"}))
+
+
+def suite_fuzz():
+    """The fuzzers of specs and of artifacts, each from what this tree has of them."""
+    if not build("asan", "lacuna-parse-fuzz", "lacuna-artifact-fuzz"):
+        return Counts(failed=1)
+    counts = fuzz("lacuna-parse-fuzz", 20, "corpus.py")
+    counts.add(fuzz("lacuna-artifact-fuzz", 20, "artifact_corpus.py", BUILD / "release/bin/lacuna"))
+    return counts
 
 
 def consume(source, build_folder, prefix, *options):

@@ -35,11 +35,44 @@ static std::string formulaText(const HostProgram &code, unsigned index) {
   }
 }
 
+/// Characters that `formulaText` writes for each value, up to a little more than `most`.
+static std::vector<size_t> formulaLengths(const HostProgram &code, size_t most) {
+  std::vector<size_t> lengths;
+  // The longest operation, two numbers of 64 bits and what stands around them.
+  constexpr size_t own = 64;
+  for (const HostInstruction &instruction : code.code) {
+    size_t length = own;
+    const int64_t operands[] = {instruction.a, instruction.b, instruction.c};
+    for (unsigned i = 0; i < operandCount(instruction.op); ++i)
+      length += lengths[static_cast<size_t>(operands[i])];
+    lengths.push_back(std::min(length, most + 1));
+  }
+  return lengths;
+}
+
+/// Refuses formulas that nobody could use: a value that is used twice is written twice, twice as
+/// often one level up, and so on.
+static Status checkFormulas(const ResultShapes &shapes) {
+  constexpr size_t longest = 1 << 16, mostTogether = 1 << 18;
+  std::vector<size_t> lengths = formulaLengths(shapes.code, longest);
+  size_t together = 0;
+  for (const ResultDeclaration &result : shapes.results)
+    for (unsigned extent : result.extents)
+      if (lengths[extent] > longest || (together += lengths[extent]) > mostTogether)
+        return Status::error(StatusCode::Unsupported,
+                             fmt::format("result '{}': expected shapes whose formulas have at most "
+                                         "{} characters",
+                                         result.name, longest));
+  return Status::ok();
+}
+
 Result<lacuna_program *> lacuna::c::makeProgram(std::shared_ptr<ContextState> context,
                                                 Artifact artifact) {
   Result<ResultShapes> shapes = ResultShapes::of(artifact.program);
   if (!shapes)
     return shapes.status();
+  if (Status status = checkFormulas(*shapes); !status)
+    return status;
   auto *made = new lacuna_program{std::move(context),
                                   std::move(artifact.program),
                                   std::move(artifact.origin),

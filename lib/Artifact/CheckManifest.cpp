@@ -127,6 +127,7 @@ public:
   Status check();
 
 private:
+  Status checkSize() const;
   Status checkLaunch(const Launch &launch);
   Status checkInto(const Launch &launch, const KernelManifest &manifest) const;
   /// Whether what the host program and the fields read is there.
@@ -253,7 +254,26 @@ Status ProgramChecker::checkLaunch(const Launch &launch) {
   return checkMaps(manifest, arguments);
 }
 
+/// A kernel may be launched again and again: what launches take together is bounded, not only what
+/// each kernel has.
+Status ProgramChecker::checkSize() const {
+  size_t values = 0;
+  for (const Launch &launch : program.launches) {
+    if (launch.kernel >= program.kernels.size())
+      continue;
+    const KernelManifest &manifest = program.kernels[launch.kernel].manifest;
+    values += manifest.host.code.size() + manifest.outputs.size();
+    for (const KernelManifest::Output &output : manifest.outputs)
+      values += output.extents.size();
+    if (values > mostHostValues)
+      return corrupt("expected launches with at most {} host values together", mostHostValues);
+  }
+  return Status::ok();
+}
+
 Status ProgramChecker::check() {
+  if (Status status = checkSize(); !status)
+    return status;
   for (const KernelCode &kernel : program.kernels)
     if (Status status = checkManifest(kernel.manifest); !status)
       return corrupt("kernel '{}': {}", kernel.manifest.symbol, status.message());

@@ -10,6 +10,8 @@ namespace lacuna {
 inline constexpr unsigned largestSharedBytes = 232448;
 /// Bytes of all parameters of one kernel.
 inline constexpr unsigned largestParameterBytes = 32764;
+/// Host values that all launches of a program have together.
+inline constexpr size_t mostHostValues = size_t{1} << 20;
 
 /// Refuses a manifest whose numbers cannot be launched or refer to nothing. What a launch reads
 /// from a checked manifest needs no further test of indices.

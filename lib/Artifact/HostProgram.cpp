@@ -53,8 +53,7 @@ const char *toString(HostInstruction::Op op) {
   return "unknown";
 }
 
-/// Operands that are earlier values; leaves have none.
-static unsigned operandCount(Op op) {
+unsigned operandCount(Op op) {
   switch (op) {
   case Op::Constant:
   case Op::Extent:

@@ -12,6 +12,9 @@ namespace lacuna {
 /// "floor-div", "extent", ...: the operation in messages.
 const char *toString(HostInstruction::Op op);
 
+/// How many of a, b and c are earlier values; leaves have none.
+unsigned operandCount(HostInstruction::Op op);
+
 /// What a host program can see of one kernel argument: a tensor, or a number.
 struct HostArgument {
   /// Borrowed; null for numbers, and for outputs while their extents are not known.

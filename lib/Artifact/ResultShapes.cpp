@@ -3,8 +3,11 @@
 
 #include "lib/Artifact/HostProgram.h"
 
+#include <array>
 #include <fmt/format.h>
+#include <map>
 #include <numeric>
+#include <optional>
 
 namespace lacuna {
 
@@ -12,144 +15,159 @@ using Op = HostInstruction::Op;
 
 namespace {
 /// Rewrites the host programs of kernels, which see kernel arguments, as one over the function's.
+/// Launches come in order and each instruction once, so that neither depth nor sharing costs more
+/// than there are bytes in an artifact.
 class Inliner {
 public:
-  Inliner(const Program &program, HostProgram &code) : program(program), code(code) {
-    for (unsigned launch = 0; launch < program.launches.size(); ++launch)
-      for (unsigned output = 0; output < program.launches[launch].into.size(); ++output)
-        makers.push_back({launch, output});
+  explicit Inliner(const Program &program);
+
+  ElementType typeOf(unsigned buffer) const { return buffers[buffer].type; }
+  /// Extents of a buffer; what the arguments do not tell has no value.
+  const std::vector<std::optional<unsigned>> &extentsOf(unsigned buffer) const {
+    return buffers[buffer].extents;
   }
 
-  /// The buffer's extent along `axis` as a value of `code`.
-  Result<unsigned> extent(unsigned buffer, size_t axis) {
-    if (buffer < program.arguments.size()) {
-      const std::vector<int64_t> &shape = program.arguments[buffer].shape;
-      if (axis >= shape.size())
-        return corrupt();
-      return emit(shape[axis] >= 0
-                      ? HostInstruction{Op::Constant, shape[axis]}
-                      : HostInstruction{Op::Extent, buffer, static_cast<int64_t>(axis)});
-    }
-    size_t made = buffer - program.arguments.size();
-    if (made >= makers.size())
-      return corrupt();
-    const std::vector<unsigned> &extents = outputOf(buffer).extents;
-    if (axis >= extents.size())
-      return corrupt();
-    return value(makers[made].launch, extents[axis]);
-  }
-
-  const KernelManifest::Output &outputOf(unsigned buffer) const {
-    const Maker &maker = makers[buffer - program.arguments.size()];
-    return kernelOf(maker.launch).outputs[maker.output];
-  }
-
-  bool isMade(unsigned buffer) const {
-    return buffer >= program.arguments.size() && buffer < program.arguments.size() + makers.size();
-  }
+  HostProgram code;
 
 private:
-  struct Maker {
-    unsigned launch, output;
+  using Extents = std::vector<std::optional<unsigned>>;
+  struct Buffer {
+    ElementType type = ElementType::F32;
+    Extents extents;
   };
 
-  const KernelManifest &kernelOf(unsigned launch) const {
-    return program.kernels[program.launches[launch].kernel].manifest;
-  }
-
-  static Status corrupt() {
-    return Status::error(StatusCode::Corrupt,
-                         "expected shapes of results to depend on arguments that exist");
-  }
-
-  unsigned emit(HostInstruction instruction) {
-    for (unsigned i = 0; i < code.code.size(); ++i) {
-      const HostInstruction &known = code.code[i];
-      if (known.op == instruction.op && known.a == instruction.a && known.b == instruction.b &&
-          known.c == instruction.c)
-        return i;
-    }
-    code.code.push_back(instruction);
-    return static_cast<unsigned>(code.code.size() - 1);
-  }
-
-  /// Host value `index` of a launch's kernel.
-  Result<unsigned> value(unsigned launch, unsigned index) {
-    const HostInstruction &instruction = kernelOf(launch).host.code[index];
-    const std::vector<unsigned> &inputs = program.launches[launch].inputs;
-    auto buffer = static_cast<size_t>(instruction.a);
-    switch (instruction.op) {
-    case Op::Constant:
-      return emit(instruction);
-    case Op::Extent:
-      if (buffer >= inputs.size())
-        return corrupt();
-      return extent(inputs[buffer], static_cast<size_t>(instruction.b));
-    case Op::Scalar:
-      if (buffer >= inputs.size())
-        return corrupt();
-      return emit({Op::Scalar, inputs[buffer]});
-    case Op::Stride:
-      return Status::error(StatusCode::Unsupported,
-                           "expected shapes of results to depend on extents and numbers only");
-    default:
-      return operation(launch, instruction);
-    }
-  }
-
-  Result<unsigned> operation(unsigned launch, HostInstruction instruction) {
-    for (int64_t *operand : {&instruction.a, &instruction.b, &instruction.c}) {
-      if (operand == &instruction.c && instruction.op != Op::Select)
-        continue;
-      Result<unsigned> inlined = value(launch, static_cast<unsigned>(*operand));
-      if (!inlined)
-        return inlined.status();
-      *operand = *inlined;
-    }
-    return emit(instruction);
-  }
+  void addArguments();
+  /// The value of an instruction whose operands are in `values`, or nothing.
+  std::optional<unsigned> inlined(const Launch &launch, HostInstruction instruction,
+                                  const Extents &values);
+  unsigned emit(HostInstruction instruction);
 
   const Program &program;
-  HostProgram &code;
-  /// Of each buffer behind the arguments.
-  std::vector<Maker> makers;
+  std::vector<Buffer> buffers;
+  std::map<std::array<int64_t, 4>, unsigned> known;
 };
 } // namespace
 
-static Result<ResultDeclaration> declareResult(const Program &program, size_t index,
-                                               Inliner &inliner, const HostProgram &code) {
-  ResultDeclaration declared;
-  declared.name =
-      index < program.resultNames.size() ? program.resultNames[index] : std::to_string(index);
-  unsigned buffer = program.results[index];
-  size_t rank = 0;
-  if (inliner.isMade(buffer)) {
-    declared.type = inliner.outputOf(buffer).type;
-    rank = inliner.outputOf(buffer).extents.size();
-  } else if (buffer < program.arguments.size()) {
-    declared.type = program.arguments[buffer].type;
-    rank = program.arguments[buffer].shape.size();
+unsigned Inliner::emit(HostInstruction instruction) {
+  std::array<int64_t, 4> key = {static_cast<int64_t>(instruction.op), instruction.a, instruction.b,
+                                instruction.c};
+  auto [place, isNew] = known.try_emplace(key, static_cast<unsigned>(code.code.size()));
+  if (isNew)
+    code.code.push_back(instruction);
+  return place->second;
+}
+
+void Inliner::addArguments() {
+  for (unsigned argument = 0; argument < program.arguments.size(); ++argument) {
+    const ArgumentDeclaration &declared = program.arguments[argument];
+    Buffer &buffer = buffers.emplace_back();
+    buffer.type = declared.type;
+    for (size_t axis = 0; axis < declared.shape.size(); ++axis)
+      buffer.extents.push_back(
+          emit(declared.shape[axis] >= 0
+                   ? HostInstruction{Op::Constant, declared.shape[axis]}
+                   : HostInstruction{Op::Extent, argument, static_cast<int64_t>(axis)}));
   }
-  for (size_t axis = 0; axis < rank; ++axis) {
-    Result<unsigned> extent = inliner.extent(buffer, axis);
-    if (!extent)
-      return extent.status();
-    const HostInstruction &instruction = code.code[*extent];
-    declared.shape.push_back(instruction.op == Op::Constant ? instruction.a : -1);
-    declared.extents.push_back(*extent);
+}
+
+std::optional<unsigned> Inliner::inlined(const Launch &launch, HostInstruction instruction,
+                                         const Extents &values) {
+  auto input = static_cast<size_t>(instruction.a), axis = static_cast<size_t>(instruction.b);
+  switch (instruction.op) {
+  case Op::Constant:
+    return emit(instruction);
+  case Op::Extent:
+    // Outputs of the launch itself come behind its inputs.
+    if (input >= launch.inputs.size() || axis >= extentsOf(launch.inputs[input]).size())
+      return std::nullopt;
+    return extentsOf(launch.inputs[input])[axis];
+  case Op::Scalar:
+    if (input >= launch.inputs.size() || launch.inputs[input] >= program.arguments.size())
+      return std::nullopt;
+    return emit({Op::Scalar, launch.inputs[input]});
+  case Op::Stride:
+    return std::nullopt;
+  default:
+    break;
   }
-  return declared;
+  for (int64_t *operand : {&instruction.a, &instruction.b, &instruction.c}) {
+    if (operand == &instruction.c && instruction.op != Op::Select)
+      continue;
+    std::optional<unsigned> value = values[static_cast<size_t>(*operand)];
+    if (!value)
+      return std::nullopt;
+    *operand = *value;
+  }
+  return emit(instruction);
+}
+
+Inliner::Inliner(const Program &program) : program(program) {
+  addArguments();
+  for (const Launch &launch : program.launches) {
+    const KernelManifest &kernel = program.kernels[launch.kernel].manifest;
+    Extents values;
+    for (const HostInstruction &instruction : kernel.host.code)
+      values.push_back(inlined(launch, instruction, values));
+    for (const KernelManifest::Output &output : kernel.outputs) {
+      Buffer &buffer = buffers.emplace_back();
+      buffer.type = output.type;
+      for (unsigned extent : output.extents)
+        buffer.extents.push_back(values[extent]);
+    }
+  }
+}
+
+/// Leaves out what no result needs: it costs time in each call, and might have no value there.
+static void keepNeeded(ResultShapes &shapes) {
+  std::vector<HostInstruction> &code = shapes.code.code;
+  std::vector<bool> isNeeded(code.size(), false);
+  for (const ResultDeclaration &result : shapes.results)
+    for (unsigned extent : result.extents)
+      isNeeded[extent] = true;
+  auto operandsOf = [](HostInstruction &instruction) {
+    std::vector<int64_t *> operands = {&instruction.a, &instruction.b, &instruction.c};
+    operands.resize(operandCount(instruction.op));
+    return operands;
+  };
+  for (size_t i = code.size(); i-- > 0;)
+    if (isNeeded[i])
+      for (int64_t *operand : operandsOf(code[i]))
+        isNeeded[static_cast<size_t>(*operand)] = true;
+  std::vector<unsigned> moved(code.size());
+  size_t kept = 0;
+  for (size_t i = 0; i < code.size(); ++i) {
+    if (!isNeeded[i])
+      continue;
+    HostInstruction instruction = code[i];
+    for (int64_t *operand : operandsOf(instruction))
+      *operand = moved[static_cast<size_t>(*operand)];
+    moved[i] = static_cast<unsigned>(kept);
+    code[kept++] = instruction;
+  }
+  code.resize(kept);
+  for (ResultDeclaration &result : shapes.results)
+    for (unsigned &extent : result.extents)
+      extent = moved[extent];
 }
 
 Result<ResultShapes> ResultShapes::of(const Program &program) {
+  Inliner inliner(program);
   ResultShapes shapes;
-  Inliner inliner(program, shapes.code);
   for (size_t i = 0; i < program.results.size(); ++i) {
-    Result<ResultDeclaration> declared = declareResult(program, i, inliner, shapes.code);
-    if (!declared)
-      return declared.status();
-    shapes.results.push_back(std::move(*declared));
+    ResultDeclaration &declared = shapes.results.emplace_back();
+    declared.name = i < program.resultNames.size() ? program.resultNames[i] : std::to_string(i);
+    declared.type = inliner.typeOf(program.results[i]);
+    for (std::optional<unsigned> extent : inliner.extentsOf(program.results[i])) {
+      if (!extent)
+        return Status::error(StatusCode::Unsupported,
+                             "expected shapes of results to depend on extents and numbers only");
+      const HostInstruction &instruction = inliner.code.code[*extent];
+      declared.shape.push_back(instruction.op == Op::Constant ? instruction.a : -1);
+      declared.extents.push_back(*extent);
+    }
   }
+  shapes.code = std::move(inliner.code);
+  keepNeeded(shapes);
   return shapes;
 }
 

@@ -1,6 +1,8 @@
 //===- CApiTest.cpp - the C API as careless and foreign callers use it -----===//
 #include "bindings/C/Handles.h"
 
+#include "test/Unit/lib/Artifact/SampleArtifact.h"
+
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -347,4 +349,24 @@ TEST_F(CApi, wrongArguments) {
   lacuna_program_release(program);
   // A result keeps what it needs.
   result->deleter(result);
+}
+
+// An artifact whose shapes would fill the memory as text.
+TEST_F(CApi, formulasWithoutEndAreRefused) {
+  lacuna::Artifact artifact = lacuna::sampleArtifact();
+  for (lacuna::KernelCode &kernel : artifact.program.kernels) {
+    std::vector<lacuna::HostInstruction> &code = kernel.manifest.host.code;
+    for (int level = 0; level < 60; ++level) {
+      auto last = static_cast<int64_t>(code.size() - 1);
+      code.push_back({lacuna::HostInstruction::Op::Add, last, last});
+    }
+    kernel.manifest.outputs[0].extents[0] = static_cast<unsigned>(code.size() - 1);
+  }
+  lacuna::Result<std::string> bytes = writeArtifact(artifact);
+  ASSERT_TRUE(bytes.isOk()) << bytes.status().message();
+  lacuna_program *program = nullptr;
+  EXPECT_EQ(refusal(lacuna_program_read(context, bytes->data(), bytes->size(), &program, &error),
+                    LACUNA_UNSUPPORTED),
+            "result 'y': expected shapes whose formulas have at most 65536 characters");
+  EXPECT_EQ(program, nullptr);
 }

@@ -6,6 +6,7 @@
 #include "lib/Support/File.h"
 #include "lib/Support/Random.h"
 #include "lib/Support/Sha256.h"
+#include "test/Support/ArtifactBytes.h"
 #include "test/Unit/lib/Artifact/SampleArtifact.h"
 
 #include <cstring>
@@ -20,22 +21,6 @@ using testing::HasSubstr;
 static std::string written() {
   Result<std::string> bytes = writeArtifact(sampleArtifact());
   return bytes ? *bytes : "";
-}
-
-/// Puts the right checksums over changed sections and header, as who wants to do harm would.
-static void repairChecksums(std::string &bytes) {
-  uint32_t count = 0;
-  std::memcpy(&count, bytes.data() + 12, 4);
-  size_t table = 24, end = table + size_t{count} * 48, at = end + 32;
-  for (uint32_t i = 0; i < count; ++i) {
-    uint64_t length = 0;
-    std::memcpy(&length, bytes.data() + table + i * 48 + 8, 8);
-    Digest digest = sha256(std::string_view(bytes).substr(at, length));
-    std::memcpy(bytes.data() + table + i * 48 + 16, digest.bytes.data(), 32);
-    at += length;
-  }
-  Digest header = sha256(std::string_view(bytes).substr(0, end));
-  std::memcpy(bytes.data() + end, header.bytes.data(), 32);
 }
 
 /// The message for `bytes`; "" when they are an artifact.

@@ -123,3 +123,16 @@ TEST(CheckManifest, overwritesEarlierResults) {
   program.launches[1].kernel = 1;
   EXPECT_THAT(checkProgram(program).message(), HasSubstr("the type and rank of buffer 2"));
 }
+
+// What every launch has once is little; what all of them have together may not be.
+TEST(CheckManifest, boundsTheWorkOfAllLaunches) {
+  Program program = sample();
+  std::vector<HostInstruction> &code = program.kernels[0].manifest.host.code;
+  code.resize(2000, {Op::Constant, 1});
+  program.launches.assign(500, program.launches[0]);
+  EXPECT_EQ(checkProgram(program).message(), "");
+  program.launches.assign(600, program.launches[0]);
+  Status status = checkProgram(program);
+  EXPECT_EQ(status.code(), StatusCode::Corrupt);
+  EXPECT_EQ(status.message(), "expected launches with at most 1048576 host values together");
+}
