@@ -91,6 +91,10 @@ void KernelPrinter::addExtentLimits() {
 // Text
 //===----------------------------------------------------------------------===//
 
+StringRef lacuna::elementName(Type type) {
+  return type.isBF16() ? "Bf16" : type.isF16() ? "F16" : type.isF64() ? "double" : "float";
+}
+
 std::string KernelPrinter::pointerOf(unsigned argument) {
   StringRef kind = argument < code.manifest.inputs ? "input" : "output";
   return field((kind + Twine(argument)).str(), {ArgumentField::Kind::Pointer, argument});
@@ -200,6 +204,21 @@ void KernelPrinter::writeGridPoint(CodeWriter &out, ScalarPrinter &scalars,
   }
 }
 
+KernelPrinter::BoxPlace KernelPrinter::writeBoxPlace(CodeWriter &out, ScalarPrinter &scalars,
+                                                     StringRef letter, StringRef row, ValueRange at,
+                                                     ValueRange sizes, ArrayRef<int64_t> box) {
+  BoxPlace place;
+  for (size_t axis = 0; axis < box.size(); ++axis) {
+    std::string size = scalars.use(sizes[axis]), name = (letter + Twine(axis)).str();
+    out.line(formatv("const int {0} = {1};", name,
+                     boxCoordinate(scalars.use(at[axis]), row, "", box, axis)));
+    place.inside += formatv("{0}{1} < {2}", axis ? " && " : "", name, size).str();
+    place.number = axis ? formatv("({0}) * {1} + {2}", place.number, size, name).str()
+                        : formatv("i64({0})", name).str();
+  }
+  return place;
+}
+
 FailureOr<KernelCode> KernelPrinter::finishPlain(unsigned threads, StringRef body,
                                                  ArrayRef<std::string_view> parts) {
   code.manifest.threads = threads;
@@ -234,5 +253,8 @@ FailureOr<KernelCode> lacuna::printCuda(tile::KernelOp kernel, CudaOptions optio
     return printAttend(kernel, options);
   if (holds(llvm::IsaPred<tile::ClassifyOp>))
     return printClassify(kernel);
+  if (holds(llvm::IsaPred<tile::SummarizeOp, tile::FoldOp, tile::ScoreBlocksOp, tile::RestrictOp,
+                          tile::ChooseOp, tile::SampleOp, tile::MarginOp, tile::GateOp>))
+    return printSelect(kernel);
   return printRows(kernel);
 }

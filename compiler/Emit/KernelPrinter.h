@@ -14,8 +14,13 @@ namespace lacuna {
 mlir::FailureOr<KernelCode> printAttend(tile::KernelOp kernel, CudaOptions options);
 /// Classes of the tiles of a set: scalars and `tile.classify`.
 mlir::FailureOr<KernelCode> printClassify(tile::KernelOp kernel);
+/// Summaries, scores and choices of blocks: scalars and one of those tile ops.
+mlir::FailureOr<KernelCode> printSelect(tile::KernelOp kernel);
 /// Rows that need no product: `tile.merge`, and the results of attention that sees no key.
 mlir::FailureOr<KernelCode> printRows(tile::KernelOp kernel);
+
+/// "Bf16": the device library's name of elements in memory.
+mlir::StringRef elementName(mlir::Type type);
 
 /// The argument number of a block argument.
 inline unsigned inputOf(mlir::Value value) {
@@ -57,6 +62,15 @@ protected:
                                           mlir::ArrayRef<std::string_view> parts);
   /// The kernel whose text is `source`.
   mlir::FailureOr<KernelCode> finish(std::string source);
+  /// Where an element of a box lies on its grid.
+  struct BoxPlace {
+    /// Whether the grid has it, and its number on the grid, as expressions.
+    std::string inside, number;
+  };
+  /// Names the coordinates `letter`0, `letter`1, .. of element `row` of the box that starts at `at`.
+  BoxPlace writeBoxPlace(CodeWriter &out, ScalarPrinter &scalars, mlir::StringRef letter,
+                         mlir::StringRef row, mlir::ValueRange at, mlir::ValueRange sizes,
+                         mlir::ArrayRef<int64_t> box);
   ScalarSources sources();
   std::string readElement(unsigned input, mlir::ArrayRef<std::string> indices);
   void addExtentLimits();

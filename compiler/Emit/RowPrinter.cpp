@@ -48,11 +48,6 @@ private:
 };
 } // namespace
 
-/// "Bf16": the device library's name of elements in memory.
-static StringRef elementName(Type type) {
-  return type.isBF16() ? "Bf16" : type.isF16() ? "F16" : type.isF64() ? "double" : "float";
-}
-
 static bool isMatrix(Value tile) {
   return cast<tile::TileType>(tile.getType()).getShape().size() == 2;
 }
@@ -153,18 +148,11 @@ FailureOr<std::string> RowPrinter::use(CodeWriter &out, ScalarPrinter &scalars, 
 
 /// Names the row's coordinates and token; goes on to the next row when it lies outside.
 void RowPrinter::writeRow(CodeWriter &out, ScalarPrinter &scalars) {
-  ArrayRef<int64_t> box = first.getBox();
-  std::string inside, token;
-  for (size_t axis = 0; axis < box.size(); ++axis) {
-    std::string size = scalars.use(first.getSizes()[axis]);
-    out.line(formatv("const int q{0} = {1};", axis,
-                     boxCoordinate(scalars.use(first.getAt()[axis]), "row", "", box, axis)));
-    inside += formatv("{0}q{1} < {2}", axis ? " && " : "", axis, size).str();
-    token = axis ? formatv("({0}) * {1} + q{2}", token, size, axis).str() : "i64(q0)";
-  }
-  out.line("if (!(" + inside + "))");
+  BoxPlace place =
+      writeBoxPlace(out, scalars, "q", "row", first.getAt(), first.getSizes(), first.getBox());
+  out.line("if (!(" + place.inside + "))");
   out.line("  continue;");
-  out.line(formatv("const i64 token = {0} + {1};", scalars.use(first.getBase()), token));
+  out.line(formatv("const i64 token = {0} + {1};", scalars.use(first.getBase()), place.number));
 }
 
 LogicalResult RowPrinter::writeBody(CodeWriter &out) {

@@ -17,5 +17,11 @@ std::string_view deviceRows();
 std::string_view deviceRecompute();
 /// The forward pipeline; after the primitives and the matrix instructions of the kernel's shapes.
 std::string_view deviceAttention();
+/// One row for each block of tokens; after the rows.
+std::string_view deviceSummaries();
+/// Scores of blocks; after the rows.
+std::string_view deviceScores();
+/// Lists of the best columns; after the primitives.
+std::string_view deviceChoices();
 
 } // namespace lacuna

@@ -1,0 +1,525 @@
+//===- SelectPrinter.cpp - summaries, scores and choices as CUDA C++ ------===//
+//
+// The device library has the algorithms; what is printed is the call with the
+// numbers of the op, the places in memory, and functions for its regions.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/Emit/KernelPrinter.h"
+
+#include "lib/Device/DeviceLibrary.h"
+
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace lacuna;
+using llvm::formatv;
+using namespace lacuna::select;
+
+/// Threads of a block; where one block serves all rows of a head, all that a block may have.
+static constexpr unsigned threads = 256, manyThreads = 1024;
+/// Shared memory that one block may have.
+static constexpr int64_t sharedLimit = 227 * 1024;
+/// Means that fit static shared memory beside the rest.
+static constexpr int64_t mostMeans = 8192;
+static constexpr int64_t scoreTile = 128, scorePitch = 129;
+
+namespace {
+/// Prints one kernel whose body is one op that selects.
+class SelectPrinter : KernelPrinter {
+public:
+  explicit SelectPrinter(tile::KernelOp kernel)
+      : KernelPrinter(kernel), body(/*depth=*/1), scalars(body, sources()) {}
+  FailureOr<KernelCode> print();
+
+private:
+  LogicalResult write(tile::SummarizeOp op);
+  LogicalResult write(tile::FoldOp op);
+  LogicalResult write(tile::ScoreBlocksOp op);
+  LogicalResult write(tile::RestrictOp op);
+  LogicalResult write(tile::ChooseOp op);
+  LogicalResult write(tile::SampleOp op);
+  LogicalResult write(tile::MarginOp op);
+  LogicalResult write(tile::GateOp op);
+
+  /// Prints the scalars of the body that `op` and its regions use.
+  LogicalResult writeScalars(Operation *op, ArrayRef<int64_t> gridTile);
+  /// "a * stride + b * stride": where a place lies in an input or output; leading axes only.
+  std::string offsetOf(unsigned argument, ArrayRef<std::string> indices);
+  std::string extentOf(unsigned argument, unsigned axis) {
+    return hostField(formatv("extent{0}_{1}", argument, axis).str(), host.value(argument, axis));
+  }
+  /// Prints the body of a region whose arguments are ints or floats of these names; returns what it
+  /// yields.
+  FailureOr<std::string> writeRegion(Region &region, ArrayRef<std::string> names);
+  std::string rowsOf(unsigned argument, StringRef head);
+  void writeTable(Value scores, StringRef batch, StringRef head);
+  void writeLists(Value ids, Value counts, StringRef batch);
+  LogicalResult writeProduct(tile::ScoreBlocksOp op);
+  LogicalResult writeFinish(tile::ScoreBlocksOp op);
+
+  /// Host values of extents of inputs and outputs.
+  struct Extents {
+    SelectPrinter &printer;
+    unsigned value(unsigned argument, unsigned axis) const {
+      KernelManifest &manifest = printer.code.manifest;
+      return argument < manifest.inputs
+                 ? printer.KernelPrinter::host.extent(argument, axis)
+                 : manifest.outputs[argument - manifest.inputs].extents[axis];
+    }
+  } host{*this};
+
+  CodeWriter body;
+  ScalarPrinter scalars;
+  unsigned blockThreads = threads;
+  SmallVector<std::string_view> parts;
+};
+} // namespace
+
+static Type elementOf(Value memory) { return cast<ShapedType>(memory.getType()).getElementType(); }
+
+//===----------------------------------------------------------------------===//
+// What all ops need
+//===----------------------------------------------------------------------===//
+
+std::string SelectPrinter::offsetOf(unsigned argument, ArrayRef<std::string> indices) {
+  std::string offset;
+  for (auto [axis, index] : llvm::enumerate(indices))
+    offset += formatv("{0}{1} * {2}", axis ? " + " : "", index, strideOf(argument, axis)).str();
+  return offset;
+}
+
+LogicalResult SelectPrinter::writeScalars(Operation *op, ArrayRef<int64_t> gridTile) {
+  writeGridPoint(body, scalars, gridTile);
+  SetVector<Value> roots(op->operand_begin(), op->operand_end());
+  for (Region &region : op->getRegions())
+    getUsedValuesDefinedAbove(region, roots);
+  return scalars.printNeeded(*op->getBlock(), roots.getArrayRef());
+}
+
+FailureOr<std::string> SelectPrinter::writeRegion(Region &region, ArrayRef<std::string> names) {
+  Block &block = region.front();
+  for (auto [argument, name] : llvm::zip_equal(block.getArguments(), names))
+    scalars.bind(argument, name, 0, ScalarPrinter::limit);
+  for (Operation &inner : block.without_terminator())
+    if (failed(scalars.print(inner)))
+      return failure();
+  return scalars.use(block.getTerminator()->getOperand(0));
+}
+
+//===----------------------------------------------------------------------===//
+// Summaries
+//===----------------------------------------------------------------------===//
+
+static StringRef nameOf(Summary kind) {
+  static constexpr StringRef names[] = {"Mean",  "Sum",    "Min",  "Max",        "Variance",
+                                        "First", "Radius", "Norm", "Similarity", "Count"};
+  return names[static_cast<unsigned>(kind)];
+}
+
+LogicalResult SelectPrinter::write(tile::SummarizeOp op) {
+  ArrayRef<int64_t> box = op.getBox();
+  int64_t rows = std::accumulate(box.begin(), box.end(), int64_t{1}, std::multiplies<>());
+  int64_t first = op.getChannels()[0], channels = op.getChannels()[1] - first;
+  if (op.getKind() == Summary::Similarity) {
+    code.manifest.sharedBytes = static_cast<unsigned>(4 * rows);
+    if (4 * rows > sharedLimit)
+      return op.emitOpError("expected blocks of at most ")
+             << sharedLimit / 4 << " tokens for similarity on sm_90a, got " << rows;
+  }
+  if ((op.getKind() == Summary::Variance || op.getKind() == Summary::Radius) &&
+      channels > mostMeans)
+    return op.emitOpError("expected at most ")
+           << mostMeans << " channels for " << stringifySummary(op.getKind()) << " on sm_90a, got "
+           << channels;
+  if (failed(writeScalars(op, box)))
+    return failure();
+  unsigned source = inputOf(op.getSource()), target = inputOf(op.getTarget());
+  std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead());
+  body.open("auto token = [&](int row) -> i64 {");
+  BoxPlace place = writeBoxPlace(body, scalars, "t", "row", op.getAt(), op.getSizes(), op.getBox());
+  body.line(formatv("return {0} ? {1} : -1;", place.inside, place.number));
+  body.close("};");
+  body.line(formatv("summarize<Summary::{0}, {1}, {2}, {3}, {4}>(", nameOf(op.getKind()),
+                    elementName(elementOf(op.getSource())), elementName(elementOf(op.getTarget())),
+                    first, channels));
+  body.line(formatv("    {0}, {1}, {2}, {3}, {4}, token, {5},", pointerOf(source),
+                    offsetOf(source, {batch, head}), strideOf(source, 2), strideOf(source, 3), rows,
+                    pointerOf(target)));
+  body.line(formatv("    {0}, {1});", offsetOf(target, {batch, head, scalars.use(op.getBlock())}),
+                    strideOf(target, 3)));
+  parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceSummaries()};
+  return success();
+}
+
+LogicalResult SelectPrinter::write(tile::FoldOp op) {
+  if (failed(writeScalars(op, {1})))
+    return failure();
+  unsigned source = inputOf(op.getSource()), target = inputOf(op.getTarget());
+  std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
+              row = scalars.use(op.getRow());
+  body.line(formatv("foldRow<{0}, {1}, {2}, {3}>({4}, {5}, {6}, {7}, {8}, {9}, {10}, {11}, {12});",
+                    elementName(elementOf(op.getSource())),
+                    cast<ShapedType>(op.getSource().getType()).getDimSize(3), op.getBy(),
+                    op.getReversed() ? "true" : "false", pointerOf(source),
+                    offsetOf(source, {batch, head}), strideOf(source, 2), strideOf(source, 3),
+                    extentOf(source, 2), row, pointerOf(target),
+                    offsetOf(target, {batch, head, row}), strideOf(target, 3)));
+  parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceSummaries()};
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
+
+static StringRef nameOf(ScoreKind kind) {
+  static constexpr StringRef names[] = {"Dot", "Box", "Ball", "Quadratic"};
+  return names[static_cast<unsigned>(kind)];
+}
+static StringRef nameOf(Reduction kind) {
+  static constexpr StringRef names[] = {"Sum", "Mean", "Max", "LogSumExp"};
+  return names[static_cast<unsigned>(kind)];
+}
+
+/// The rows of one head of an input, from its first on.
+std::string SelectPrinter::rowsOf(unsigned argument, StringRef head) {
+  return formatv("ScoreRows{{{0}, {1}, {2}, {3}, {4}}", pointerOf(argument),
+                 offsetOf(argument, {"batch", head.str()}), strideOf(argument, 2),
+                 strideOf(argument, 3), extentOf(argument, 2));
+}
+
+/// The function that leaves raw products in shared memory.
+LogicalResult SelectPrinter::writeProduct(tile::ScoreBlocksOp op) {
+  using HostOp = HostInstruction::Op;
+  unsigned query = inputOf(op.getQuery()), key = inputOf(op.getKey());
+  HostProgramBuilder &program = KernelPrinter::host;
+  unsigned one = program.constant(1);
+  unsigned ratio = program.add(HostOp::Max,
+                               program.add(HostOp::FloorDiv, program.extent(query, 1),
+                                           program.add(HostOp::Max, program.extent(key, 1), one)),
+                               one);
+  std::string element = elementName(elementOf(op.getQuery())).str();
+  int64_t channels = cast<ShapedType>(op.getQuery().getType()).getDimSize(3);
+  body.open("auto product = [&](int member, i64 row, i64 column) {");
+  body.line(formatv("const int queryHead = {0} * {1} + member, keyHead = queryHead / "
+                    "static_cast<int>({2});",
+                    scalars.use(op.getHead()), op.getGroup(),
+                    hostField("queryHeadsPerKeyHead", ratio)));
+  body.line("const " + rowsOf(query, "queryHead").insert(0, "ScoreRows queries = ") + ";");
+  body.line("const " + rowsOf(key, "keyHead").insert(0, "ScoreRows keys = ") + ";");
+  if (op.getKind() == ScoreKind::Dot && element != "float") {
+    body.line(
+        formatv("multiplyTile<{0}, {1}>(queries, row, keys, column, shared);", element, channels));
+  } else {
+    std::string others = "keys";
+    if (op.getCompanion()) {
+      if (elementOf(op.getCompanion()) != elementOf(op.getKey()))
+        return op.emitOpError("expected a companion of the keys' element type on sm_90a, got ")
+               << elementOf(op.getCompanion()) << " and " << elementOf(op.getKey());
+      body.line("const " +
+                rowsOf(inputOf(op.getCompanion()), "keyHead").insert(0, "ScoreRows companions = ") +
+                ";");
+      others = "companions";
+    }
+    body.line(formatv("combineTile<Score::{0}, {1}, {2}>(queries, row, keys, {3}, column, {4}, "
+                      "shared);",
+                      nameOf(op.getKind()), element, channels, others,
+                      floatText(op.getScale().convertToDouble())));
+  }
+  body.close("};");
+  return success();
+}
+
+/// The function that makes a score of a raw product, and says whether the pair counts.
+LogicalResult SelectPrinter::writeFinish(tile::ScoreBlocksOp op) {
+  narrowExtents.insert({inputOf(op.getQuery()), 2});
+  narrowExtents.insert({inputOf(op.getKey()), 2});
+  body.open("auto finish = [&](int member, i64 wideRow, i64 wideColumn, float &score) -> bool {");
+  body.line("const int row = static_cast<int>(wideRow), column = static_cast<int>(wideColumn);");
+  body.line(formatv("const int queryHead = {0} * {1} + member;", scalars.use(op.getHead()),
+                    op.getGroup()));
+  if (!op.getLive().empty()) {
+    FailureOr<std::string> live = writeRegion(op.getLive(), {"queryHead", "row", "column"});
+    if (failed(live))
+      return failure();
+    body.line("if (!(" + *live + "))");
+    body.line("  return false;");
+  }
+  body.line(formatv("score *= {0};", floatText(op.getScale().convertToDouble())));
+  if (!op.getFunction().empty()) {
+    FailureOr<std::string> score =
+        writeRegion(op.getFunction(), {"score", "batch", "queryHead", "row", "column"});
+    if (failed(score))
+      return failure();
+    body.line("score = " + *score + ";");
+  }
+  auto rowValue = [&](Value tensor) {
+    unsigned argument = inputOf(tensor);
+    return formatv("readElement<float>({0}, {1})", pointerOf(argument),
+                   offsetOf(argument, {"batch", "queryHead", "row"}))
+        .str();
+  };
+  if (op.getLse()) {
+    body.line("const float lse = " + rowValue(op.getLse()) + ";");
+    body.line("score = lse == -INFINITY_F32 ? 0.f : exp2Fast((score - lse) * log2e);");
+  }
+  if (op.getWeights())
+    body.line("score *= " + rowValue(op.getWeights()) + ";");
+  body.line("return true;");
+  body.close("};");
+  return success();
+}
+
+/// Shared memory of a program, as ScoreBlocks of the device library has it.
+static int64_t scoreBytes(tile::ScoreBlocksOp op) {
+  auto rows = static_cast<int64_t>(op.getRows()), columns = static_cast<int64_t>(op.getColumns());
+  bool isLong = columns == 0 || columns > scoreTile;
+  bool isDirect = !isLong && op.getGroup() == 1 && rows <= scoreTile;
+  int64_t blocks = op.getTile()[0] / rows * (isLong ? 1 : op.getTile()[1] / columns);
+  return scoreTile * scorePitch * 4 + (isDirect ? 0 : 8 * blocks) + (isLong ? 8 * scoreTile : 0);
+}
+
+LogicalResult SelectPrinter::write(tile::ScoreBlocksOp op) {
+  int64_t bytes = scoreBytes(op);
+  if (bytes > sharedLimit)
+    return op.emitOpError("expected scores that fit ")
+           << sharedLimit << " bytes of shared memory on sm_90a, got " << bytes;
+  code.manifest.sharedBytes = static_cast<unsigned>(bytes);
+  if (failed(writeScalars(op, op.getTile())))
+    return failure();
+  unsigned target = inputOf(op.getTarget());
+  int64_t tileRows = op.getTile()[0], tileColumns = op.getTile()[1];
+  body.line("extern __shared__ float shared[];");
+  body.line(formatv("typedef ScoreBlocks<Reduction::{0}, {1}, Reduction::{2}, {3}, {4}, {5}, {6}> "
+                    "Blocks;",
+                    nameOf(op.getRowReduction()), op.getRows(), nameOf(op.getColumnReduction()),
+                    op.getColumns(), tileRows, tileColumns, op.getGroup()));
+  body.line(formatv("static_assert(Blocks::sharedBytes == {0}, \"\");", bytes));
+  if (failed(writeProduct(op)) || failed(writeFinish(op)))
+    return failure();
+  body.open("auto store = [&](i64 row, i64 column, float score) {");
+  SmallVector<std::string> place{"batch", scalars.use(op.getHead()), "row"};
+  if (op.getColumns() != 0)
+    place.push_back("column");
+  body.line(formatv("static_cast<float *>({0})[{1}] = score;", pointerOf(target),
+                    offsetOf(target, place)));
+  body.close("};");
+  body.line(formatv("scoreBlocks<Blocks, {0}, {1}, {2}, {3}, {4}>(shared, {5}, {6}, {7}, {8}, "
+                    "product, finish, store);",
+                    op.getRows(), op.getColumns(), tileRows, tileColumns, op.getGroup(),
+                    scalars.use(op.getRowAt()), extentOf(inputOf(op.getQuery()), 2),
+                    scalars.use(op.getColumnAt()), extentOf(inputOf(op.getKey()), 2)));
+  parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceScores()};
+  return success();
+}
+
+LogicalResult SelectPrinter::write(tile::RestrictOp op) {
+  if (failed(writeScalars(op, {1})))
+    return failure();
+  unsigned source = inputOf(op.getSource()), target = inputOf(op.getTarget());
+  narrowExtents.insert({source, 2});
+  narrowExtents.insert({source, 3});
+  std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
+              row = scalars.use(op.getRow());
+  body.open(formatv("for (int column = threadIdx.x; column < {0}; column += {1}) {{",
+                    extentOf(source, 3), threads)
+                .str());
+  body.line(formatv("float score = readElement<float>({0}, {1});", pointerOf(source),
+                    offsetOf(source, {batch, head, row, "column"})));
+  auto apply = [&](Region &region, StringRef test, StringRef score) -> LogicalResult {
+    if (region.empty())
+      return success();
+    FailureOr<std::string> holds = writeRegion(region, {row, "column"});
+    if (failed(holds))
+      return failure();
+    body.line(formatv(test.data(), *holds));
+    body.line("  score = " + score + ";");
+    return success();
+  };
+  // What is forced must be within.
+  if (failed(apply(op.getForce(), "if ({0})", "INFINITY_F32")) ||
+      failed(apply(op.getWithin(), "if (!({0}))", "-INFINITY_F32")))
+    return failure();
+  body.line(formatv("static_cast<float *>({0})[{1}] = score;", pointerOf(target),
+                    offsetOf(target, {batch, head, row, "column"})));
+  body.close();
+  parts = {devicePrimitives(), deviceScalars()};
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Choices
+//===----------------------------------------------------------------------===//
+
+static StringRef nameOf(Rule rule) {
+  static constexpr StringRef names[] = {"TopK", "Share", "TopP", "Above", "NearMax", "Deviation"};
+  return names[static_cast<unsigned>(rule)];
+}
+
+/// The rows of one batch entry, from head `head` on.
+void SelectPrinter::writeTable(Value scores, StringRef batch, StringRef head) {
+  unsigned argument = inputOf(scores);
+  body.line(formatv("const ScoreTable table{{static_cast<const float *>({0}) + {1}, {2}, {3}, {4}, "
+                    "{5}, static_cast<int>({6})};",
+                    pointerOf(argument), offsetOf(argument, {batch.str(), head.str()}),
+                    strideOf(argument, 1), strideOf(argument, 2), strideOf(argument, 3),
+                    extentOf(argument, 2), extentOf(argument, 3)));
+}
+
+/// Functions that write entries and counts; `row` counts the rows of all heads of the batch entry.
+void SelectPrinter::writeLists(Value ids, Value counts, StringRef batch) {
+  unsigned list = inputOf(ids), count = inputOf(counts);
+  std::string head = "row / table.rows", inner = "row % table.rows";
+  body.open("auto ids = [&](i64 row, int place, int column) {");
+  body.line(formatv("static_cast<int *>({0})[{1}] = column;", pointerOf(list),
+                    offsetOf(list, {batch.str(), head, inner, "place"})));
+  body.close("};");
+  body.open("auto counts = [&](i64 row, int number) {");
+  body.line(formatv("static_cast<int *>({0})[{1}] = number;", pointerOf(count),
+                    offsetOf(count, {batch.str(), head, inner})));
+  body.close("};");
+}
+
+LogicalResult SelectPrinter::write(tile::ChooseOp op) {
+  SmallVector<int64_t> tile(op.getAt().size() > 2 ? op.getAt().size() - 2 : 0, 1);
+  if (failed(writeScalars(op, tile)))
+    return failure();
+  auto at = llvm::map_to_vector(op.getAt(), [&](Value value) { return scalars.use(value); });
+  if (op.getScope() != Scope::Row)
+    blockThreads = manyThreads;
+  writeTable(op.getScores(), at[0], "0");
+  unsigned scores = inputOf(op.getScores());
+  std::string first = "0", count = "table.rows * " + extentOf(scores, 1);
+  if (op.getScope() != Scope::Batch) {
+    first = at[1] + " * table.rows";
+    count = "table.rows";
+  }
+  if (op.getScope() == Scope::Row) {
+    first += " + " + at[2];
+    count = "1";
+  }
+  body.line(formatv("const Choice<{0}> choice{{table, {1}, {2}};", blockThreads, first, count));
+  std::string number;
+  if (op.getConstant()) {
+    number = formatv("{0}", llvm::format("%a", op.getConstant()->convertToDouble())).str();
+  } else if (auto tensor = dyn_cast<RankedTensorType>(op.getNumber().getType())) {
+    unsigned argument = inputOf(op.getNumber());
+    number = formatv("static_cast<double>(readElement<int>({0}, {1}))", pointerOf(argument),
+                     offsetOf(argument, at));
+  } else {
+    number = "static_cast<double>(" + scalars.use(op.getNumber()) + ")";
+  }
+  writeLists(op.getIds(), op.getCounts(), at[0]);
+  body.line(formatv("choose<Rule::{0}>(choice, {1}, {2}, {3}, static_cast<int>({4}), ids, counts);",
+                    nameOf(op.getRule()), number, op.getFloor().value_or(0),
+                    op.getCap() ? std::to_string(*op.getCap()) : "0x7fffffffffffffffll",
+                    extentOf(inputOf(op.getIds()), 3)));
+  parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
+  return success();
+}
+
+LogicalResult SelectPrinter::write(tile::SampleOp op) {
+  if (failed(writeScalars(op, {1})))
+    return failure();
+  std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
+              row = scalars.use(op.getRow());
+  writeTable(op.getScores(), batch, "0");
+  body.line(
+      formatv("const Choice<{0}> choice{{table, {1} * table.rows + {2}, 1};", threads, head, row));
+  unsigned ids = inputOf(op.getIds()), counts = inputOf(op.getCounts()),
+           weights = inputOf(op.getWeights());
+  body.open("auto entry = [&](int place, int column, float weight) {");
+  body.line(formatv("static_cast<int *>({0})[{1}] = column;", pointerOf(ids),
+                    offsetOf(ids, {batch, head, row, "place"})));
+  body.line(formatv("static_cast<float *>({0})[{1}] = weight;", pointerOf(weights),
+                    offsetOf(weights, {batch, head, row, "place"})));
+  body.close("};");
+  body.open("auto count = [&](int number) {");
+  body.line(formatv("static_cast<int *>({0})[{1}] = number;", pointerOf(counts),
+                    offsetOf(counts, {batch, head, row})));
+  body.close("};");
+  // The seed is not an index: all of its bits count.
+  std::string seed = scalars.use(op.getSeed());
+  if (auto argument = dyn_cast<BlockArgument>(op.getSeed());
+      argument && argument.getArgNumber() < code.manifest.inputs)
+    seed = hostField(formatv("seed{0}", argument.getArgNumber()).str(),
+                     KernelPrinter::host.scalar(argument.getArgNumber()));
+  body.line(formatv("sample(choice, {0}, static_cast<u32>({1}), static_cast<u32>({2}), "
+                    "static_cast<u32>({3}), static_cast<u64>({4}), entry, count);",
+                    llvm::format("%a", op.getNumber().convertToDouble()), batch, head, row, seed));
+  parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
+  return success();
+}
+
+LogicalResult SelectPrinter::write(tile::MarginOp op) {
+  if (failed(writeScalars(op, {1})))
+    return failure();
+  std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
+              row = scalars.use(op.getRow());
+  unsigned target = inputOf(op.getTarget());
+  writeTable(op.getScores(), batch, "0");
+  body.line(
+      formatv("const Choice<{0}> choice{{table, {1} * table.rows + {2}, 1};", threads, head, row));
+  body.line(formatv("const float margin = marginOf(choice, {0});", op.getNumber()));
+  body.line("if (threadIdx.x == 0)");
+  body.line(formatv("  static_cast<float *>({0})[{1}] = margin;", pointerOf(target),
+                    offsetOf(target, {batch, head, row})));
+  parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
+  return success();
+}
+
+LogicalResult SelectPrinter::write(tile::GateOp op) {
+  if (failed(writeScalars(op, {})))
+    return failure();
+  blockThreads = manyThreads;
+  unsigned values = inputOf(op.getValues()), target = inputOf(op.getTarget());
+  std::string batch = scalars.use(op.getBatch());
+  // Heads are the rows of the table and rows its columns.
+  body.line(formatv("const ScoreTable table{{static_cast<const float *>({0}) + {1}, 0, {2}, {3}, "
+                    "{4}, static_cast<int>({5}), true};",
+                    pointerOf(values), offsetOf(values, {batch}), strideOf(values, 1),
+                    strideOf(values, 2), extentOf(values, 1), extentOf(values, 2)));
+  body.line(formatv("const Choice<{0}> choice{{table, 0, table.rows};", manyThreads));
+  body.line(formatv("const i64 chosen = countChosen<Rule::Share>(choice, {0});",
+                    llvm::format("%a", op.getShare().convertToDouble())));
+  body.open("auto visit = [&](i64 head, int row, bool isLow) {");
+  body.line("if (row < table.columns)");
+  body.line(formatv("  static_cast<int *>({0})[{1}] = isLow ? {2} : {3};", pointerOf(target),
+                    offsetOf(target, {batch, "head", "row"}), op.getLow(), op.getHigh()));
+  body.close("};");
+  body.line("choice.forChosen(choice.findCount(chosen), visit, [](i64) {});");
+  parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
+  return success();
+}
+
+FailureOr<KernelCode> SelectPrinter::print() {
+  if (failed(buildPlan()))
+    return failure();
+  Operation *found = nullptr;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (!isa<tile::TileDialect>(op.getDialect()))
+      continue;
+    if (found)
+      return op.emitOpError("expected one op that selects per kernel");
+    found = &op;
+  }
+  LogicalResult written =
+      llvm::TypeSwitch<Operation *, LogicalResult>(found)
+          .Case<tile::SummarizeOp, tile::FoldOp, tile::ScoreBlocksOp, tile::RestrictOp,
+                tile::ChooseOp, tile::SampleOp, tile::MarginOp, tile::GateOp>(
+              [&](auto op) { return write(op); })
+          .Default([](Operation *op) {
+            return op->emitOpError("expected to stand alone in its kernel");
+          });
+  if (failed(written))
+    return failure();
+  return finishPlain(blockThreads, body.str(), parts);
+}
+
+FailureOr<KernelCode> lacuna::printSelect(tile::KernelOp kernel) {
+  return SelectPrinter(kernel).print();
+}
