@@ -220,13 +220,15 @@ KernelPrinter::BoxPlace KernelPrinter::writeBoxPlace(CodeWriter &out, ScalarPrin
 }
 
 FailureOr<KernelCode> KernelPrinter::finishPlain(unsigned threads, StringRef body,
-                                                 ArrayRef<std::string_view> parts) {
+                                                 ArrayRef<std::string_view> parts,
+                                                 unsigned blocks) {
   code.manifest.threads = threads;
   code.manifest.blocksPerMultiprocessor = 0;
   CodeWriter out;
   writeLibrary(out, parts);
   writeArguments(out);
-  out.line(formatv("extern \"C\" __global__ void __launch_bounds__({0})", threads));
+  std::string bounds = std::to_string(threads) + (blocks ? ", " + std::to_string(blocks) : "");
+  out.line(formatv("extern \"C\" __global__ void __launch_bounds__({0})", bounds));
   out.open(kernel.getSymName() + "(const __grid_constant__ Arguments args) {");
   out.append(body);
   out.close();

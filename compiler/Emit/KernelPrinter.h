@@ -57,9 +57,11 @@ protected:
   /// Where there is one block per point of the grid: names and binds the point's coordinates. Tiles
   /// have `tile` tokens along each axis.
   void writeGridPoint(CodeWriter &out, ScalarPrinter &scalars, mlir::ArrayRef<int64_t> tile);
-  /// The kernel without tensor maps, of one block per point of the grid, whose body is `body`.
+  /// The kernel without tensor maps, of one block per point of the grid, whose body is `body`. With
+  /// `blocks`, registers are given out so that this many blocks share a multiprocessor.
   mlir::FailureOr<KernelCode> finishPlain(unsigned threads, mlir::StringRef body,
-                                          mlir::ArrayRef<std::string_view> parts);
+                                          mlir::ArrayRef<std::string_view> parts,
+                                          unsigned blocks = 0);
   /// The kernel whose text is `source`.
   mlir::FailureOr<KernelCode> finish(std::string source);
   /// Where an element of a box lies on its grid.

@@ -19,8 +19,8 @@ using namespace lacuna;
 using llvm::formatv;
 using namespace lacuna::select;
 
-/// Threads of a block; where one block serves all rows of a head, all that a block may have.
-static constexpr unsigned threads = 256, manyThreads = 1024;
+/// Threads of a block; where one block serves all rows of a head, as many as need no spills.
+static constexpr unsigned threads = 256, manyThreads = 512;
 /// Shared memory that one block may have.
 static constexpr int64_t sharedLimit = 227 * 1024;
 /// Means that fit static shared memory beside the rest.
@@ -364,23 +364,22 @@ static StringRef nameOf(Rule rule) {
 void SelectPrinter::writeTable(Value scores, StringRef batch, StringRef head) {
   unsigned argument = inputOf(scores);
   body.line(formatv("const ScoreTable table{{static_cast<const float *>({0}) + {1}, {2}, {3}, {4}, "
-                    "{5}, static_cast<int>({6})};",
+                    "static_cast<int>({5})};",
                     pointerOf(argument), offsetOf(argument, {batch.str(), head.str()}),
                     strideOf(argument, 1), strideOf(argument, 2), strideOf(argument, 3),
-                    extentOf(argument, 2), extentOf(argument, 3)));
+                    extentOf(argument, 3)));
 }
 
-/// Functions that write entries and counts; `row` counts the rows of all heads of the batch entry.
+/// Functions that write entries and counts.
 void SelectPrinter::writeLists(Value ids, Value counts, StringRef batch) {
   unsigned list = inputOf(ids), count = inputOf(counts);
-  std::string head = "row / table.rows", inner = "row % table.rows";
-  body.open("auto ids = [&](i64 row, int place, int column) {");
+  body.open("auto ids = [&](i64 head, i64 row, int place, int column) {");
   body.line(formatv("static_cast<int *>({0})[{1}] = column;", pointerOf(list),
-                    offsetOf(list, {batch.str(), head, inner, "place"})));
+                    offsetOf(list, {batch.str(), "head", "row", "place"})));
   body.close("};");
-  body.open("auto counts = [&](i64 row, int number) {");
+  body.open("auto counts = [&](i64 head, i64 row, int number) {");
   body.line(formatv("static_cast<int *>({0})[{1}] = number;", pointerOf(count),
-                    offsetOf(count, {batch.str(), head, inner})));
+                    offsetOf(count, {batch.str(), "head", "row"})));
   body.close("};");
 }
 
@@ -393,16 +392,12 @@ LogicalResult SelectPrinter::write(tile::ChooseOp op) {
     blockThreads = manyThreads;
   writeTable(op.getScores(), at[0], "0");
   unsigned scores = inputOf(op.getScores());
-  std::string first = "0", count = "table.rows * " + extentOf(scores, 1);
-  if (op.getScope() != Scope::Batch) {
-    first = at[1] + " * table.rows";
-    count = "table.rows";
-  }
-  if (op.getScope() == Scope::Row) {
-    first += " + " + at[2];
-    count = "1";
-  }
-  body.line(formatv("const Choice<{0}> choice{{table, {1}, {2}};", blockThreads, first, count));
+  std::string heads = "0, " + extentOf(scores, 1), rows = "0, " + extentOf(scores, 2);
+  if (op.getScope() != Scope::Batch)
+    heads = at[1] + ", 1";
+  if (op.getScope() == Scope::Row)
+    rows = at[2] + ", 1";
+  body.line(formatv("const Choice<{0}> choice{{table, {1}, {2}};", blockThreads, heads, rows));
   std::string number;
   if (op.getConstant()) {
     number = formatv("{0}", llvm::format("%a", op.getConstant()->convertToDouble())).str();
@@ -428,8 +423,7 @@ LogicalResult SelectPrinter::write(tile::SampleOp op) {
   std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
               row = scalars.use(op.getRow());
   writeTable(op.getScores(), batch, "0");
-  body.line(
-      formatv("const Choice<{0}> choice{{table, {1} * table.rows + {2}, 1};", threads, head, row));
+  body.line(formatv("const Choice<{0}> choice{{table, {1}, 1, {2}, 1};", threads, head, row));
   unsigned ids = inputOf(op.getIds()), counts = inputOf(op.getCounts()),
            weights = inputOf(op.getWeights());
   body.open("auto entry = [&](int place, int column, float weight) {");
@@ -462,8 +456,7 @@ LogicalResult SelectPrinter::write(tile::MarginOp op) {
               row = scalars.use(op.getRow());
   unsigned target = inputOf(op.getTarget());
   writeTable(op.getScores(), batch, "0");
-  body.line(
-      formatv("const Choice<{0}> choice{{table, {1} * table.rows + {2}, 1};", threads, head, row));
+  body.line(formatv("const Choice<{0}> choice{{table, {1}, 1, {2}, 1};", threads, head, row));
   body.line(formatv("const float margin = marginOf(choice, {0});", op.getNumber()));
   body.line("if (threadIdx.x == 0)");
   body.line(formatv("  static_cast<float *>({0})[{1}] = margin;", pointerOf(target),
@@ -480,18 +473,19 @@ LogicalResult SelectPrinter::write(tile::GateOp op) {
   std::string batch = scalars.use(op.getBatch());
   // Heads are the rows of the table and rows its columns.
   body.line(formatv("const ScoreTable table{{static_cast<const float *>({0}) + {1}, 0, {2}, {3}, "
-                    "{4}, static_cast<int>({5}), true};",
+                    "static_cast<int>({4}), true};",
                     pointerOf(values), offsetOf(values, {batch}), strideOf(values, 1),
-                    strideOf(values, 2), extentOf(values, 1), extentOf(values, 2)));
-  body.line(formatv("const Choice<{0}> choice{{table, 0, table.rows};", manyThreads));
+                    strideOf(values, 2), extentOf(values, 2)));
+  body.line(
+      formatv("const Choice<{0}> choice{{table, 0, 1, 0, {1}};", manyThreads, extentOf(values, 1)));
   body.line(formatv("const i64 chosen = countChosen<Rule::Share>(choice, {0});",
                     llvm::format("%a", op.getShare().convertToDouble())));
-  body.open("auto visit = [&](i64 head, int row, bool isLow) {");
+  body.open("auto visit = [&](i64, i64 head, int row, bool isLow) {");
   body.line("if (row < table.columns)");
   body.line(formatv("  static_cast<int *>({0})[{1}] = isLow ? {2} : {3};", pointerOf(target),
                     offsetOf(target, {batch, "head", "row"}), op.getLow(), op.getHigh()));
   body.close("};");
-  body.line("choice.forChosen(choice.findCount(chosen), visit, [](i64) {});");
+  body.line("choice.forChosen(choice.findCount(chosen), visit, [](i64, i64) {});");
   parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
   return success();
 }
@@ -517,7 +511,9 @@ FailureOr<KernelCode> SelectPrinter::print() {
           });
   if (failed(written))
     return failure();
-  return finishPlain(blockThreads, body.str(), parts);
+  // Left alone, the assembler saves registers for more blocks than there are, and spills.
+  unsigned blocks = isa<tile::ScoreBlocksOp>(found) || blockThreads != threads ? 1 : 4;
+  return finishPlain(blockThreads, body.str(), parts, blocks);
 }
 
 FailureOr<KernelCode> lacuna::printSelect(tile::KernelOp kernel) {

@@ -20,17 +20,16 @@ __device__ __forceinline__ u32 keyOf(float score) {
   return bits >> 31 ? ~bits : bits | 0x80000000u;
 }
 
-/// Whole rows of scores, row after row of head after head.
+/// The scores of one batch entry.
 struct ScoreTable {
   const float *base;
   i64 headStride, rowStride, columnStride;
-  i64 rows;
   int columns;
   /// The least come first.
   bool isRising = false;
 
-  __device__ const float *rowAt(i64 row) const {
-    return base + row / rows * headStride + row % rows * rowStride;
+  __device__ const float *rowAt(i64 head, i64 row) const {
+    return base + head * headStride + row * rowStride;
   }
   __device__ float at(const float *row, int column) const {
     const float score = row[column * columnStride];
@@ -96,18 +95,19 @@ struct Cut {
   i64 ties;
 };
 
-/// One choice among `count` rows of a table, from row `first` on.
+/// One choice among rows of a table: of `heads` heads from `head` on the `rows` rows from `row` on.
 template <int Threads> struct Choice {
   ScoreTable table;
-  i64 first, count;
+  i64 head, heads, row, rows;
 
   /// Calls visit(score) for every score, in an order that depends on the sizes alone.
   template <class Visit> __device__ void forScores(Visit &&visit) const {
-    for (i64 row = first; row < first + count; ++row) {
-      const float *scores = table.rowAt(row);
-      for (int column = threadIdx.x; column < table.columns; column += Threads)
-        visit(table.at(scores, column));
-    }
+    for (i64 h = head; h < head + heads; ++h)
+      for (i64 r = row; r < row + rows; ++r) {
+        const float *scores = table.rowAt(h, r);
+        for (int column = threadIdx.x; column < table.columns; column += Threads)
+          visit(table.at(scores, column));
+      }
   }
   template <class Test> __device__ i64 countIf(Test &&test) const {
     i64 mine = 0;
@@ -117,7 +117,7 @@ template <int Threads> struct Choice {
 
   /// The cut for the first candidates whose weights add up to `wanted`, or for all when they do not
   /// reach it. `weight(score)` is a whole number, the same for equal scores.
-  template <class Weight> __device__ Cut find(u64 wanted, Weight &&weight) const {
+  template <bool IsCount, class Weight> __device__ Cut find(u64 wanted, Weight &&weight) const {
     __shared__ u64 sums[256];
     __shared__ u64 rest;
     __shared__ u32 digit;
@@ -148,53 +148,58 @@ template <int Threads> struct Choice {
       prefix = prefix << 8 | digit;
     }
     // Those with this key have equal weights; fewer than asked for means all.
-    const i64 equal = countIf([&](float score) { return keyOf(score) == prefix; });
+    const u64 equal =
+        static_cast<u64>(countIf([&](float score) { return keyOf(score) == prefix; }));
     const u64 total = sums[prefix & 255];
-    if (prefix == noKey || equal == 0 || total == 0)
-      return {prefix, prefix == noKey ? 0 : equal};
-    const u64 each = total / static_cast<u64>(equal);
-    const u64 ties = (wanted + each - 1) / each;
-    return {prefix, static_cast<i64>(ties < static_cast<u64>(equal) ? ties : equal)};
+    if (prefix == noKey || total == 0)
+      return {prefix, prefix == noKey ? 0 : static_cast<i64>(equal)};
+    u64 ties = wanted;
+    if constexpr (!IsCount) {
+      const u64 each = total / equal;
+      ties = (wanted + each - 1) / each;
+    }
+    return {prefix, static_cast<i64>(min(ties, equal))};
   }
   __device__ Cut findCount(i64 wanted) const {
-    return find(static_cast<u64>(wanted), [](float) { return 1ull; });
+    return find<true>(static_cast<u64>(wanted), [](float) { return 1ull; });
   }
 
-  /// Calls visit(row, column, isChosen) for every column and, with false, for some behind the last:
-  /// all threads call it together. Rows compete in order for ties.
+  /// Calls visit(head, row, column, isChosen) for every column and, with false, for some behind the
+  /// last: all threads call it together. Rows compete in order for ties.
   template <class Visit, class Close>
   __device__ void forChosen(Cut cut, Visit &&visit, Close &&close) const {
     i64 ties = cut.ties;
-    for (i64 row = first; row < first + count; ++row) {
-      const float *scores = table.rowAt(row);
-      for (int base = 0; base < table.columns; base += Threads) {
-        const int column = base + threadIdx.x;
-        const u32 key = column < table.columns ? keyOf(table.at(scores, column)) : noKey;
-        int equal;
-        const int tie = Team<Threads>::rank(key != noKey && key == cut.key, equal);
-        visit(row, column, key != noKey && (key > cut.key || (key == cut.key && tie < ties)));
-        ties = ties > equal ? ties - equal : 0;
+    for (i64 h = head; h < head + heads; ++h)
+      for (i64 r = row; r < row + rows; ++r) {
+        const float *scores = table.rowAt(h, r);
+        for (int base = 0; base < table.columns; base += Threads) {
+          const int column = base + threadIdx.x;
+          const u32 key = column < table.columns ? keyOf(table.at(scores, column)) : noKey;
+          int equal;
+          const int tie = Team<Threads>::rank(key != noKey && key == cut.key, equal);
+          visit(h, r, column, key != noKey && (key > cut.key || (key == cut.key && tie < ties)));
+          ties = ties > equal ? ties - equal : 0;
+        }
+        close(h, r);
       }
-      close(row);
-    }
   }
-  /// Writes the lists: ids(row, place, column) and counts(row, number).
+  /// Writes the lists: ids(head, row, place, column) and counts(head, row, number).
   template <class Ids, class Counts>
   __device__ void write(Cut cut, int capacity, Ids &&ids, Counts &&counts) const {
     int written = 0;
-    auto add = [&](i64 row, int column, bool isChosen) {
+    auto add = [&](i64 h, i64 r, int column, bool isChosen) {
       int chosen;
       const int place = Team<Threads>::rank(isChosen, chosen);
       if (isChosen && written + place < capacity)
-        ids(row, written + place, column);
+        ids(h, r, written + place, column);
       written += chosen;
     };
-    forChosen(cut, add, [&](i64 row) {
+    forChosen(cut, add, [&](i64 h, i64 r) {
       written = min(written, capacity);
       for (int entry = written + threadIdx.x; entry < capacity; entry += Threads)
-        ids(row, entry, -1);
+        ids(h, r, entry, -1);
       if (threadIdx.x == 0)
-        counts(row, written);
+        counts(h, r, written);
       written = 0;
     });
   }
@@ -213,7 +218,7 @@ __device__ __forceinline__ i64 countChosen(const Choice<Threads> &choice, double
   if constexpr (Kind == Rule::TopK)
     return number > 0 ? static_cast<i64>(number) : 0;
   if constexpr (Kind == Rule::Share) {
-    const u64 all = static_cast<u64>(choice.count) * choice.table.columns;
+    const u64 all = static_cast<u64>(choice.heads * choice.rows) * choice.table.columns;
     const double clamped = number > 0 ? (number < 1 ? number : 1) : 0;
     const u64 part = static_cast<u64>(clamped * 4294967296.0);
     return static_cast<i64>((all >> 32) * part +
@@ -235,7 +240,8 @@ __device__ __forceinline__ i64 countChosen(const Choice<Threads> &choice, double
     const u64 wanted = min(static_cast<u64>(ceil(exact)), total);
     if (wanted == 0)
       return forced;
-    const Cut cut = choice.find(wanted, [&](float score) { return massOf(score, top); });
+    const Cut cut =
+        choice.template find<false>(wanted, [&](float score) { return massOf(score, top); });
     return forced + cut.ties + choice.countIf([&](float score) {
       return score < INFINITY_F32 && keyOf(score) > cut.key && keyOf(score) > nanKey;
     });
@@ -304,7 +310,7 @@ __device__ __forceinline__ void sample(const Choice<Threads> &choice, double num
   u64 part = 0;
   choice.forScores([&](float score) { part += massOf(score, top); });
   const double total = static_cast<double>(Team<Threads>::sum(part));
-  const float *scores = choice.table.rowAt(choice.first);
+  const float *scores = choice.table.rowAt(choice.head, choice.row);
   int written = 0;
   for (int base = 0; base < choice.table.columns; base += Threads) {
     const int column = base + threadIdx.x;
@@ -341,10 +347,11 @@ __device__ __forceinline__ float marginOf(const Choice<Threads> &choice, i64 num
   if (choice.countIf(isFinite) <= number)
     return 1.f;
   auto ranked = [&](i64 rank) {
-    return scoreOf(choice
-                       .find(static_cast<u64>(rank),
-                             [&](float score) { return isFinite(score) ? 1ull : 0ull; })
-                       .key);
+    return scoreOf(
+        choice
+            .template find<true>(static_cast<u64>(rank),
+                                 [&](float score) { return isFinite(score) ? 1ull : 0ull; })
+            .key);
   };
   const float first = ranked(1), last = ranked(number), next = ranked(number + 1);
   return first == next ? 0.f : (last - next) / (first - next);

@@ -6,6 +6,7 @@ import os
 import re
 import struct
 
+import select_cases
 import speed_cases
 
 EXAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples")
@@ -207,6 +208,10 @@ SOFTCAP = """ score (%s, %b, %h, %i, %j) {
   }"""
 
 
+def selects():
+    return select_cases.cases(lambda name, spec, sets: Check("selects", name, spec, sets, sanitize="floor" not in name))
+
+
 def clauses():
     sinks = " sinks %sinks : tensor<?xf32>"
     yield Check("clauses", "a sink per head, empty rows among them",
@@ -318,7 +323,7 @@ def from_folder(folder):
                 yield Check("random", file[:-5], content, sets.read().split())
 
 
-GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, clauses, heads, strided, poison, large, speeds)
+GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, selects, clauses, heads, strided, poison, large, speeds)
 
 
 def table(random_folder=None):
