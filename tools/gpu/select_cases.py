@@ -31,7 +31,7 @@ def summaries(check):
     result = tensor("?x2x?x64")
     yield check("mean of cubes", function([f"%x: {source}", "%frames: index"], [("%m", result)], [
         "%video = sparsity.grid [%frames, 9, 6]",
-        f"%m = select.summarize mean %x block [4, 4, 4] in %video : !sparsity.domain<3>, : {source} -> {result}"]),
+        f"%m = select.summarize mean %x block [4, 4, 4] in %video : {source}, !sparsity.domain<3> -> {result}"]),
         ["b=1,frames=5,x=1x2x270x64", "b=2,frames=8,x=2x2x432x64"])
     result = tensor("?x2x?x1024")
     for reversed in ("", " reversed"):
@@ -70,8 +70,7 @@ def scores(check):
     yield case("rows 200 columns 150", clauses=" rows 200 by max columns 150 by sum", sizes=sizes[:3])
     yield case("groups", clauses=" over %past rows 64 by log_sum_exp group 2", before=past, group=2)
     yield case("groups of rows", clauses=" group 4", group=4)
-    yield case("function", clauses=""" rows 64 by sum function {
-    ^bb0(%x: f32, %b: index, %h: index, %i: index, %j: index):
+    yield case("function", clauses=""" rows 64 by sum function (%x, %b, %h, %i, %j) {
       %zero = arith.constant 0.0 : f32
       %r = arith.maximumf %x, %zero : f32
       select.yield %r : f32
