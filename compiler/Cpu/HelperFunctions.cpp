@@ -29,6 +29,18 @@ SmallVector<Value> HelperFunctions::call(VectorBuilder &builder, StringRef stem,
   return llvm::to_vector_of<Value>(func::CallOp::create(builder, function, operands).getResults());
 }
 
+void HelperFunctions::callExternal(VectorBuilder &builder, StringRef name, Value address) {
+  func::FuncOp &function = functions[name];
+  if (!function) {
+    OpBuilder atModule(builder.getContext());
+    function = func::FuncOp::create(atModule, builder.getLoc(), name,
+                                    builder.getFunctionType(address.getType(), {}));
+    function.setPrivate();
+    symbols.insert(function);
+  }
+  func::CallOp::create(builder, function, address);
+}
+
 void HelperFunctions::callFill(VectorBuilder &builder, Value buffer, float number) {
   Value value = builder.scalar(number);
   call(builder, "fill", "", {buffer, value}, {},

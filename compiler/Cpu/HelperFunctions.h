@@ -35,6 +35,9 @@ public:
   /// Whether no element is NaN or infinite.
   mlir::Value callIsFinite(VectorBuilder &builder, mlir::Value buffer);
 
+  /// A function of this process, with the address of what it works on.
+  void callExternal(VectorBuilder &builder, llvm::StringRef name, mlir::Value address);
+
   /// A box of tokens of one head: scalars as the operands of `tile.load`.
   struct Box {
     mlir::Value batch, head;
@@ -48,9 +51,6 @@ public:
   /// Writes rows inside the grid.
   void callStore(VectorBuilder &builder, mlir::Value tile, mlir::Value target, const Box &box);
 
-  const TileBuffers buffers;
-
-private:
   using WriteBody =
       llvm::function_ref<llvm::SmallVector<mlir::Value>(VectorBuilder &, mlir::ValueRange)>;
   /// Calls the function that `stem`, `key` and the operands' types stand for, and writes it first
@@ -58,6 +58,10 @@ private:
   llvm::SmallVector<mlir::Value> call(VectorBuilder &builder, llvm::StringRef stem,
                                       const llvm::Twine &key, mlir::ValueRange operands,
                                       mlir::TypeRange results, WriteBody body);
+
+  const TileBuffers buffers;
+
+private:
   void callAccumulate(VectorBuilder &builder, mlir::Value probabilities, mlir::Value values,
                       mlir::Value rescale, mlir::Value accumulator, int64_t keys, bool finite);
 

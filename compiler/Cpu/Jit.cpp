@@ -1,6 +1,8 @@
 //===- Jit.cpp - the LLVM dialect as functions of this process ------------===//
 #include "compiler/Cpu/Jit.h"
 
+#include "lib/Selection/Selection.h"
+
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -104,6 +106,16 @@ FailureOr<std::string> lacuna::compileObject(ModuleOp module, const HostMachine 
 // Linking
 //===----------------------------------------------------------------------===//
 
+/// The functions of this library that kernels call.
+static orc::SymbolMap librarySymbols(orc::ExecutionSession &session) {
+  orc::SymbolMap map;
+  for (const selection::Symbol &symbol : selection::symbols)
+    map[session.intern(symbol.name)] = {
+        orc::ExecutorAddr::fromPtr(symbol.function),
+        llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  return map;
+}
+
 /// ORC without a compiler: one object and the symbols of this process.
 struct Jit::Session {
   Session(std::unique_ptr<orc::ExecutorProcessControl> process, std::string object)
@@ -123,6 +135,8 @@ struct Jit::Session {
     if (!process)
       return process.takeError();
     code.addGenerator(std::move(*process));
+    if (llvm::Error error = code.define(orc::absoluteSymbols(librarySymbols(session))))
+      return error;
     return linker.add(code, llvm::MemoryBuffer::getMemBuffer(object, "", false));
   }
 

@@ -159,6 +159,14 @@ LogicalResult KernelLowering::lowerOp(VectorBuilder &b, Operation &op) {
       .Case([&](tile::FinishOp finish) { return lowerFinish(b, finish); })
       .Case([&](tile::MergeOp merge) { return lowerMerge(b, merge); })
       .Case([&](tile::StoreOp store) { return lowerStore(b, store); })
+      .Case([&](tile::SummarizeOp summary) { return lowerSummarize(b, summary); })
+      .Case([&](tile::FoldOp fold) { return lowerFold(b, fold); })
+      .Case([&](tile::ScoreBlocksOp scores) { return lowerScoreBlocks(b, scores); })
+      .Case([&](tile::RestrictOp restricted) { return lowerRestrict(b, restricted); })
+      .Case([&](tile::ChooseOp choice) { return lowerChoose(b, choice); })
+      .Case([&](tile::SampleOp sample) { return lowerSample(b, sample); })
+      .Case([&](tile::MarginOp margin) { return lowerMargin(b, margin); })
+      .Case([&](tile::GateOp gate) { return lowerGate(b, gate); })
       .Default([&](Operation *other) { return cloneScalarOp(b, *other, values); });
 }
 

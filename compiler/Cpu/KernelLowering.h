@@ -39,6 +39,14 @@ private:
   mlir::LogicalResult lowerFinish(VectorBuilder &builder, tile::FinishOp op);
   mlir::LogicalResult lowerMerge(VectorBuilder &builder, tile::MergeOp op);
   mlir::LogicalResult lowerStore(VectorBuilder &builder, tile::StoreOp op);
+  mlir::LogicalResult lowerSummarize(VectorBuilder &builder, tile::SummarizeOp op);
+  mlir::LogicalResult lowerFold(VectorBuilder &builder, tile::FoldOp op);
+  mlir::LogicalResult lowerScoreBlocks(VectorBuilder &builder, tile::ScoreBlocksOp op);
+  mlir::LogicalResult lowerRestrict(VectorBuilder &builder, tile::RestrictOp op);
+  mlir::LogicalResult lowerChoose(VectorBuilder &builder, tile::ChooseOp op);
+  mlir::LogicalResult lowerSample(VectorBuilder &builder, tile::SampleOp op);
+  mlir::LogicalResult lowerMargin(VectorBuilder &builder, tile::MarginOp op);
+  mlir::LogicalResult lowerGate(VectorBuilder &builder, tile::GateOp op);
 
   mlir::Value scalar(mlir::Value value) { return values.lookup(value); }
   llvm::SmallVector<mlir::Value> scalars(mlir::ValueRange range);
@@ -51,6 +59,8 @@ private:
   /// A buffer that is free until the innermost scope ends.
   mlir::Value allocate(mlir::MemRefType type, mlir::Location loc);
   mlir::Value allocate(mlir::Value tile);
+  /// Room for the words of a request.
+  template <typename Request> mlir::Value allocateRequest(mlir::Operation *op);
   void openScope() { scopes.emplace_back(); }
   void closeScope();
 

@@ -74,7 +74,9 @@ void PairRegion::mapPlace(VectorBuilder &b, IRMapping &map, const Place &place, 
     map.map(block.getArgument(isQuery ? 3 : 4), getToken(b, place, isQuery));
     return;
   }
-  unsigned first = isQuery ? 0 : axes.queryBox.size();
+  if (leading > 0)
+    map.map(block.getArgument(0), head);
+  unsigned first = leading + (isQuery ? 0 : axes.queryBox.size());
   for (auto [axis, at] : llvm::enumerate(place.at))
     map.map(block.getArgument(first + axis), at);
 }
@@ -157,7 +159,7 @@ void PairRegion::emitVectors(VectorBuilder &b, Value scores) {
   DenseSet<Value> ofKeys;
   for (BlockArgument argument : block.getArguments()) {
     unsigned number = argument.getArgNumber();
-    if (isScore ? number == 0 || number == 4 : number >= axes.queryBox.size())
+    if (isScore ? number == 0 || number == 4 : number >= leading + axes.queryBox.size())
       ofKeys.insert(argument);
   }
   SmallVector<Operation *> outer, inner;
@@ -255,6 +257,12 @@ LogicalResult PairRegion::emitScore(VectorBuilder &b, Value scores, Value batchO
   queryBase = queryTokens;
   keyBase = keyTokens;
   return emit(b, scores);
+}
+
+LogicalResult PairRegion::emitLive(VectorBuilder &b, Value dead, Value headOfTile) {
+  leading = 1;
+  head = headOfTile;
+  return emit(b, dead);
 }
 
 LogicalResult PairRegion::emitMask(VectorBuilder &b, Value scores) { return emit(b, scores); }

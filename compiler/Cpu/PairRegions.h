@@ -26,6 +26,8 @@ public:
                                 mlir::Value head, mlir::Value queryBase, mlir::Value keyBase);
   /// Sets the scores of dead pairs, and of keys outside the grid, to -inf.
   mlir::LogicalResult emitMask(VectorBuilder &builder, mlir::Value scores);
+  /// Sets `dead` to -inf where the region, whose first argument is the head, says no.
+  mlir::LogicalResult emitLive(VectorBuilder &builder, mlir::Value dead, mlir::Value head);
   /// The class of the tile (0, 1 or 2 as i8) from scores that were 0 before `emitMask`.
   mlir::Value emitClass(VectorBuilder &builder, mlir::Value scores);
 
@@ -61,6 +63,8 @@ private:
   mlir::Block &block;
   const mlir::IRMapping &mapping;
   bool isScore = false;
+  /// Arguments of a mask's region before the coordinates.
+  unsigned leading = 0;
   /// Of score regions only.
   mlir::Value batch, head, queryBase, keyBase;
 };

@@ -18,6 +18,7 @@ LAYERS = {
     "lib/include": (),
     "lib/Support": ("fmt/",),
     "lib/Reference": ("fmt/",) + LIB,
+    "lib/Selection": LIB,
     "lib/Artifact": ("fmt/",) + LIB,
     "lib/Device": (),
     "runtime": ("fmt/", "lib"),
