@@ -205,12 +205,9 @@ void ScoreTile::changePairs(Value head, Value row, Value rowEnd, Value at, Value
   helpers.callFill(b, dead, 0);
   if (!op.getLive().empty() && succeeded(result))
     result = PairRegion(helpers.buffers, axes, op.getLive(), values).emitLive(b, dead, head);
-  if (!op.getFunction().empty() && succeeded(result)) {
-    Value first =
-        op.getFromStart() ? zero : arith::SubIOp::create(b, keyRows, queryRows).getResult();
+  if (!op.getFunction().empty() && succeeded(result))
     result = PairRegion(helpers.buffers, axes, op.getFunction(), values)
-                 .emitScore(b, scores, batch, head, first, zero);
-  }
+                 .emitScore(b, scores, batch, head, zero, zero);
   if (!lse && !weights)
     return;
   b.loop(lanes(), b.getWidth(), [&](Value lane) {
