@@ -1,8 +1,11 @@
 //===- BuildReference.cpp - a spec as a computation of the oracle ----------===//
 #include "compiler/Driver/BuildReference.h"
 
+#include "compiler/Driver/SelectResults.h"
+#include "compiler/Driver/TranslateSelect.h"
 #include "compiler/Driver/TranslateSet.h"
 #include "dialects/Attn/Attn.h"
+#include "dialects/Select/Select.h"
 #include "lib/Reference/ParallelFor.h"
 #include "lib/Support/Text.h"
 
@@ -23,12 +26,22 @@ ReferenceProgram::ReferenceProgram(const BoundSpec &spec)
 std::unique_ptr<ReferenceProgram> ReferenceProgram::build(const BoundSpec &spec) {
   std::unique_ptr<ReferenceProgram> program(new ReferenceProgram(spec));
   func::FuncOp function = spec.function;
+  auto computed = computedValues(spec);
+  if (hasSelections(function) && computed.empty()) {
+    function.emitOpError("expected to have been run, which select ops are compared by");
+    return nullptr;
+  }
+  for (const auto &[value, tensor] : computed)
+    if (isTakenAsComputed(value))
+      program->scalars.bind(value, tensor);
   for (Operation &op : function.getBody().front()) {
     LogicalResult added = success();
     if (isa<attn::AttendOp>(op))
       added = program->addAttend(&op);
     else if (isa<attn::MergeOp>(op))
       added = program->addMerge(&op);
+    else if (isa<select::SelectDialect>(op.getDialect()))
+      added = program->addSelection(&op);
     else if (isa<func::ReturnOp>(op))
       added = program->addReturn(&op);
     if (failed(added))
@@ -39,7 +52,7 @@ std::unique_ptr<ReferenceProgram> ReferenceProgram::build(const BoundSpec &spec)
 
 FailureOr<Tensor> ReferenceProgram::tensorOf(Value value) {
   auto producer = producers.find(value);
-  if (producer == producers.end())
+  if (producer == producers.end() || scalars.isBound(value))
     return scalars.evaluateTensor(value);
   Step &step = steps[producer->second];
   double rows = static_cast<double>(step.shape[0]) * static_cast<double>(step.shape[1]) *
@@ -200,13 +213,31 @@ LogicalResult ReferenceProgram::addMerge(Operation *operation) {
   return success();
 }
 
+LogicalResult ReferenceProgram::addSelection(Operation *op) {
+  for (Value result : op->getResults()) {
+    if (!scalars.isBound(result))
+      return op->emitOpError("expected all results of select ops to be known");
+    producers[result] = static_cast<unsigned>(selections.size());
+  }
+  FailureOr<std::unique_ptr<reference::SelectOracle>> oracle = translateSelect(op, scalars);
+  if (failed(oracle))
+    return failure();
+  selections.push_back({op, std::move(*oracle)});
+  return success();
+}
+
 LogicalResult ReferenceProgram::addReturn(Operation *op) {
-  for (Value operand : op->getOperands()) {
+  std::vector<std::string> names = namesOfResults(op->getParentOfType<func::FuncOp>());
+  for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
     auto producer = producers.find(operand);
     if (producer == producers.end())
-      return op->emitOpError("expected every result to come from attn.attend or attn.merge");
-    bool isLse = cast<OpResult>(operand).getResultNumber() == 1;
-    results.push_back({producer->second, isLse, operand.getLoc()});
+      return op->emitOpError(
+          "expected every result to come from attn.attend, attn.merge or a select op");
+    auto result = cast<OpResult>(operand);
+    bool isSelection = isa<select::SelectDialect>(result.getOwner()->getDialect());
+    bool isLse = !isSelection && result.getResultNumber() == 1;
+    results.push_back({producer->second, isLse, operand.getLoc(), isSelection,
+                       result.getResultNumber(), names[index]});
   }
   return success();
 }

@@ -4,11 +4,14 @@
 #include "compiler/Driver/SpecInterface.h"
 #include "compiler/Driver/TranslateScalar.h"
 #include "lib/Reference/Attention.h"
+#include "lib/Reference/Select.h"
 
 namespace lacuna {
 
-/// The attends and merges of a function with bound arguments, evaluated row by row on demand. It is
-/// built from the spec as parsed; no pass has touched it.
+/// The attends, merges and select ops of a function with bound arguments, evaluated row by row on
+/// demand. It is built from the spec as parsed; no pass has touched it. A function with select ops
+/// must have been run and return what they compute (`exposeSelections`): what reads such a value is
+/// compared given the value of the run.
 class ReferenceProgram {
 public:
   /// Null after a diagnostic. Views the tensors of `spec`, which must outlive it.
@@ -16,10 +19,14 @@ public:
 
   /// What one function result holds.
   struct FunctionResult {
-    /// Which step computes it.
+    /// Which step computes it, or which selection.
     unsigned step;
     bool isLse;
     mlir::Location loc;
+    bool isSelection = false;
+    /// Of the results of a selection.
+    unsigned number = 0;
+    std::string name = {};
   };
   llvm::ArrayRef<FunctionResult> getResults() const { return results; }
 
@@ -46,6 +53,13 @@ public:
   };
   llvm::ArrayRef<Step> getSteps() const { return steps; }
 
+  /// A select op.
+  struct Selection {
+    mlir::Operation *op;
+    std::unique_ptr<reference::SelectOracle> oracle;
+  };
+  llvm::ArrayRef<Selection> getSelections() const { return selections; }
+
   /// Exact rows of a step's result.
   std::vector<reference::RowResult>
   evaluate(unsigned step, llvm::ArrayRef<reference::RowIndex> rows, unsigned threads) const;
@@ -59,6 +73,7 @@ private:
 
   mlir::LogicalResult addAttend(mlir::Operation *op);
   mlir::LogicalResult addMerge(mlir::Operation *op);
+  mlir::LogicalResult addSelection(mlir::Operation *op);
   mlir::LogicalResult addReturn(mlir::Operation *op);
   /// A tensor that attends read: an argument, a constant, or the whole result of a step.
   mlir::FailureOr<Tensor> tensorOf(mlir::Value value);
@@ -67,6 +82,8 @@ private:
 
   ScalarTranslator scalars;
   std::vector<Step> steps;
+  std::vector<Selection> selections;
+  /// Which step or selection computes a value.
   llvm::DenseMap<mlir::Value, unsigned> producers;
   std::vector<FunctionResult> results;
 };

@@ -39,6 +39,10 @@ std::string CheckReport::failures() const {
 std::vector<std::string> resultNames(const ReferenceProgram &program) {
   std::vector<std::string> names;
   for (const ReferenceProgram::FunctionResult &result : program.getResults()) {
+    if (result.isSelection) {
+      names.push_back(result.name);
+      continue;
+    }
     std::string name = valueName(program.getSteps()[result.step].op->getResult(0));
     if (name.empty())
       name = "output";
@@ -55,13 +59,48 @@ static reference::Comparison wrongShape() {
   return comparison;
 }
 
+/// Compares all results of a select op.
+static std::vector<reference::Comparison> checkSelection(const reference::SelectOracle &oracle,
+                                                         const std::vector<Tensor> &results,
+                                                         const CheckOptions &options,
+                                                         CheckReport &report) {
+  std::vector<int64_t> shape = oracle.rowShape();
+  for (const Tensor &result : results)
+    if (result.shape.size() < 3 || !std::equal(shape.begin(), shape.end(), result.shape.begin()))
+      return std::vector(results.size(), wrongShape());
+  double cost = oracle.costPerRow();
+  double budget = options.rows > 0 ? static_cast<double>(options.rows) * cost : options.budget;
+  reference::RowSample sample = reference::chooseRows(
+      shape[0], shape[1], shape[2], options.tileRows, cost, budget, options.seed);
+  report.checkedRows += static_cast<int64_t>(sample.rows.size());
+  report.allRows += shape[0] * shape[1] * shape[2];
+  return oracle.compare(results, sample.rows, options.threads);
+}
+
 CheckReport checkResults(const ReferenceProgram &program, ArrayRef<Tensor> results,
                          const CheckOptions &options) {
   CheckReport report;
   std::vector<std::string> names = resultNames(program);
   // Output and lse of one step share their exact rows.
   std::map<unsigned, std::pair<reference::RowSample, std::vector<reference::RowResult>>> exact;
+  // All results of a select op are compared at once.
+  std::map<unsigned, std::vector<Tensor>> selected;
+  std::map<unsigned, std::vector<reference::Comparison>> selections;
+  for (auto [index, result] : llvm::enumerate(program.getResults()))
+    if (result.isSelection) {
+      std::vector<Tensor> &tensors = selected[result.step];
+      tensors.resize(std::max<size_t>(tensors.size(), result.number + 1));
+      tensors[result.number] = results[index];
+    }
   for (auto [index, result] : llvm::enumerate(program.getResults())) {
+    if (result.isSelection) {
+      auto [found, isNew] = selections.try_emplace(result.step);
+      if (isNew)
+        found->second = checkSelection(*program.getSelections()[result.step].oracle,
+                                       selected[result.step], options, report);
+      report.results.push_back({names[index], found->second[result.number]});
+      continue;
+    }
     const ReferenceProgram::Step &step = program.getSteps()[result.step];
     const std::vector<int64_t> &shape = step.shape;
     if (!exact.contains(result.step)) {

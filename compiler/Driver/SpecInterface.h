@@ -43,13 +43,15 @@ struct BoundSpec {
   /// One per function argument; tensors view `storage`, or nothing (`BindOptions::withoutData`).
   std::vector<Argument> arguments;
   std::vector<OwnedTensor> storage;
+  /// What a run of the function returned, borrowed; empty before one.
+  std::vector<Tensor> results;
   /// Sizes that were used: b, n, nq, nk, hq, hkv, d, dv.
   std::map<std::string, int64_t> sizes;
   uint64_t seed = 0;
 };
 
-/// What the text calls the function's results: "o" for the first result of an op, "o.lse" for the
-/// second, the result's number without a name.
+/// What the text calls the function's results: "o" for the first result of an op, "o.lse",
+/// "ids.counts" or "ids.weights" for others, the result's number without a name.
 std::vector<std::string> namesOfResults(mlir::func::FuncOp function);
 
 /// Finds a value for every argument of `function`: from `--set`, then from files, then from

@@ -19,6 +19,10 @@ public:
   /// `values` has one entry per argument of the block that `arguments` belong to.
   ScalarTranslator(mlir::Block::BlockArgListType arguments, llvm::ArrayRef<Argument> values);
 
+  /// Makes the value of something known that is no argument.
+  void bind(mlir::Value value, Argument argument) { known[value] = std::move(argument); }
+  bool isBound(mlir::Value value) const { return known.contains(value); }
+
   /// The program of a one-block region: its arguments are the block's, its result is the
   /// terminator's only operand. An op that is not known is refused with a diagnostic.
   mlir::FailureOr<reference::ScalarProgram> translateRegion(mlir::Region &region);

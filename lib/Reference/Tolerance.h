@@ -5,6 +5,11 @@
 
 namespace lacuna::reference {
 
+/// Half of the spacing around 1, for what a kernel computes in f32 at most.
+double unitRoundoff(ElementType type);
+/// Below the normal range the spacing is constant: half of it.
+double smallestError(ElementType type);
+
 /// Twice the error that a dense attention of the same inputs may have.
 ///
 /// Let `u` be the unit roundoff of the result's type (2^-8 bf16, 2^-11 f16, 2^-24 f32) and `u32`

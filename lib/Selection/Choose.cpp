@@ -149,7 +149,7 @@ static int64_t countByRule(Rule rule, double number, const Rows &rows,
   case Rule::TopK:
     return toCount(number);
   case Rule::Share:
-    return toCount(std::ceil(number * static_cast<double>(rows.allColumns())));
+    return countOfShare(number, rows.allColumns());
   case Rule::TopP:
     return statistics.forced + countShare(rows, statistics, number);
   case Rule::Above:

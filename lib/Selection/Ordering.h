@@ -55,4 +55,14 @@ template <typename ForEach> Cut findCut(ForEach forEach, int64_t count) {
   return {prefix, count};
 }
 
+/// `share` of `count`, rounded up. Shares are multiples of 2^-32, so that every target computes with
+/// integers and none of them makes 8 of 7 % of 100.
+inline int64_t countOfShare(double share, int64_t count) {
+  if (!(share > 0))
+    return 0;
+  auto multiple = static_cast<unsigned __int128>(std::floor(std::fmin(share, 0x1p30) * 0x1p32));
+  constexpr unsigned __int128 below = (static_cast<unsigned __int128>(1) << 32) - 1;
+  return static_cast<int64_t>((multiple * static_cast<uint64_t>(count) + below) >> 32);
+}
+
 } // namespace lacuna::selection

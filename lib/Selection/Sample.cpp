@@ -82,8 +82,7 @@ void gate(const GateRequest &request) {
         visit(std::isnan(value) ? 0 : ~orderOf(value), head, row);
       }
   };
-  auto low = static_cast<int64_t>(std::ceil(request.share * static_cast<double>(heads * rows)));
-  low = std::min(low, heads * rows);
+  int64_t low = std::min(countOfShare(request.share, heads * rows), heads * rows);
   Cut cut;
   if (low > 0)
     cut = findCut([&](auto visit) { forEach([&](uint32_t key, int64_t, int64_t) { visit(key); }); },

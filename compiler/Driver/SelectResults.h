@@ -1,0 +1,21 @@
+//===- SelectResults.h - what select ops compute, as results ---------------===//
+#pragma once
+
+#include "compiler/Driver/SpecInterface.h"
+
+namespace lacuna {
+
+/// Whether a function has ops of the select dialect: then which pairs are live depends on data.
+bool hasSelections(mlir::func::FuncOp function);
+
+/// Whether a check takes `value` as a run computed it: select ops' results and what attention hands
+/// to them. Choices jump where scores are nearly equal, so what follows one must start from it.
+bool isTakenAsComputed(mlir::Value value);
+
+/// Makes a function return all such values, behind the results that it has.
+void exposeSelections(mlir::func::FuncOp function);
+
+/// The values that `function` returns, with the tensors of a run; empty before a run.
+std::vector<std::pair<mlir::Value, Tensor>> computedValues(const BoundSpec &spec);
+
+} // namespace lacuna
