@@ -178,7 +178,8 @@ LogicalResult ReferenceProgram::addMerge(Operation *operation) {
   for (auto [output, lse] : llvm::zip_equal(op.getOutputs(), op.getLses())) {
     Part part{output, lse, {}, {}};
     std::vector<int64_t> shape;
-    if (auto producer = producers.find(output); producer != producers.end()) {
+    if (auto producer = producers.find(output);
+        producer != producers.end() && !scalars.isBound(output)) {
       const Step &earlier = steps[producer->second];
       step.costPerRow += earlier.costPerRow;
       step.keyChannels = std::max(step.keyChannels, earlier.keyChannels);
@@ -190,7 +191,7 @@ LogicalResult ReferenceProgram::addMerge(Operation *operation) {
       part.givenOutput = *given;
       shape = given->shape;
     }
-    if (!producers.contains(lse)) {
+    if (!producers.contains(lse) || scalars.isBound(lse)) {
       FailureOr<Tensor> given = tensorOf(lse);
       if (failed(given))
         return failure();

@@ -70,8 +70,8 @@ static std::vector<reference::Comparison> checkSelection(const reference::Select
       return std::vector(results.size(), wrongShape());
   double cost = oracle.costPerRow();
   double budget = options.rows > 0 ? static_cast<double>(options.rows) * cost : options.budget;
-  reference::RowSample sample = reference::chooseRows(
-      shape[0], shape[1], shape[2], options.tileRows, cost, budget, options.seed);
+  reference::RowSample sample = reference::chooseRows(shape[0], shape[1], shape[2],
+                                                      options.tileRows, cost, budget, options.seed);
   report.checkedRows += static_cast<int64_t>(sample.rows.size());
   report.allRows += shape[0] * shape[1] * shape[2];
   return oracle.compare(results, sample.rows, options.threads);

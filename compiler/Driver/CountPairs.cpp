@@ -2,6 +2,9 @@
 #include "compiler/Driver/CountPairs.h"
 
 #include "compiler/Driver/CpuProgram.h"
+#include "compiler/Driver/SelectResults.h"
+#include "compiler/Passes/KernelBuilder.h"
+#include "compiler/Passes/Passes.h"
 #include "compiler/Passes/Segments.h"
 #include "compiler/Passes/SetKernel.h"
 #include "dialects/Attn/Attn.h"
@@ -10,13 +13,18 @@ using namespace mlir;
 
 namespace lacuna {
 
-int64_t boundExtent(const BoundSpec &spec, Value tokens, unsigned axis) {
+/// The extent of tokens that come from one of a function's `arguments`.
+static int64_t extentOf(ArrayRef<Argument> arguments, Value tokens, unsigned axis) {
   Value source = findTokens(tokens);
   auto type = cast<RankedTensorType>(source.getType());
   if (!type.isDynamicDim(axis))
     return type.getDimSize(axis);
   auto argument = dyn_cast<BlockArgument>(source);
-  return argument ? std::get<Tensor>(spec.arguments[argument.getArgNumber()]).shape[axis] : 0;
+  return argument ? std::get<Tensor>(arguments[argument.getArgNumber()]).shape[axis] : 0;
+}
+
+int64_t boundExtent(const BoundSpec &spec, Value tokens, unsigned axis) {
+  return extentOf(spec.arguments, tokens, axis);
 }
 
 namespace {
@@ -42,16 +50,34 @@ static std::vector<Argument> withMemory(const std::vector<Argument> &arguments, 
   return result;
 }
 
-static LogicalResult readSegments(const BoundSpec &spec, func::FuncOp function, Study &study) {
+static LogicalResult readSegments(ArrayRef<Argument> arguments, func::FuncOp function,
+                                  Study &study) {
   for (auto op : function.getBody().front().getOps<attn::AttendOp>()) {
     Segments segments;
     if (failed(segments.read(op)))
       return failure();
     study.segments.push_back(segments.size());
-    study.batches.push_back(boundExtent(spec, op.getQuery(), 0));
-    study.heads.push_back(boundExtent(spec, op.getQuery(), 1));
+    study.batches.push_back(extentOf(arguments, op.getQuery(), 0));
+    study.heads.push_back(extentOf(arguments, op.getQuery(), 1));
   }
   return success();
+}
+
+/// Makes lists that a run has chosen arguments of the study's function, which then chooses nothing.
+static void takeSelections(const BoundSpec &spec, func::FuncOp function,
+                           std::vector<Argument> &arguments) {
+  Operation *end = function.getBody().back().getTerminator();
+  if (end->getNumOperands() != spec.results.size())
+    return;
+  for (auto [value, tensor] : llvm::zip_equal(llvm::to_vector(end->getOperands()), spec.results)) {
+    if (!isTakenAsComputed(value))
+      continue;
+    unsigned index = function.getNumArguments();
+    (void)function.insertArgument(index, value.getType(), {}, value.getLoc());
+    value.replaceAllUsesWith(function.getArgument(index));
+    arguments.emplace_back(tensor);
+  }
+  eraseDeadOps(function.getBody().front());
 }
 
 /// Runs the function of `spec` after `lowering`, which makes it return studies of its attends.
@@ -63,9 +89,13 @@ static FailureOr<Study> runStudy(const BoundSpec &spec, Executor &executor,
   study.module = original->getParentOfType<ModuleOp>().clone();
   auto find = [&] { return study.module->lookupSymbol<func::FuncOp>(original.getSymName()); };
 
+  std::vector<Argument> arguments = spec.arguments;
+  takeSelections(spec, find(), arguments);
+
   PassManager first(original.getContext()), second(original.getContext());
   buildAssignTiles(first, tiles);
-  if (failed(first.run(*study.module)) || failed(readSegments(spec, find(), study)))
+  first.addPass(createSelectToTilePass());
+  if (failed(first.run(*study.module)) || failed(readSegments(arguments, find(), study)))
     return failure();
   lowering(second);
   if (failed(second.run(*study.module)))
@@ -74,7 +104,7 @@ static FailureOr<Study> runStudy(const BoundSpec &spec, Executor &executor,
   if (failed(program))
     return failure();
   uint64_t shared = 0;
-  auto results = (*program)->run(withMemory(spec.arguments, shared), executor);
+  auto results = (*program)->run(withMemory(arguments, shared), executor);
   if (!results)
     return original.emitError(results.status().message());
   study.results = std::move(*results);

@@ -91,8 +91,7 @@ FailureOr<Oracle> Reader::read(select::FoldOp op) {
   return Oracle(std::move(oracle));
 }
 
-template <typename Op>
-LogicalResult Reader::readProduct(Op op, reference::BlockScores &oracle) {
+template <typename Op> LogicalResult Reader::readProduct(Op op, reference::BlockScores &oracle) {
   if (failed(readTensor(op.getQuery(), oracle.query)) ||
       failed(readTensor(op.getKey(), oracle.key)) ||
       failed(readSet(op.getSet(), oracle.query.shape[1], oracle.set)))

@@ -40,26 +40,14 @@ public:
   /// The last axis of one row; one value for results of three axes.
   virtual std::vector<Estimate> row(const RowIndex &index) const = 0;
   std::vector<Comparison> compare(const std::vector<Tensor> &results,
-                                  const std::vector<RowIndex> &rows,
-                                  unsigned threads) const final;
+                                  const std::vector<RowIndex> &rows, unsigned threads) const final;
 };
 
 //===----------------------------------------------------------------------===//
 // Summaries
 //===----------------------------------------------------------------------===//
 
-enum class SummaryKind {
-  Mean,
-  Sum,
-  Min,
-  Max,
-  Variance,
-  First,
-  Radius,
-  Norm,
-  Similarity,
-  Count
-};
+enum class SummaryKind { Mean, Sum, Min, Max, Variance, First, Radius, Norm, Similarity, Count };
 
 class Summary final : public RowOracle {
 public:

@@ -127,8 +127,8 @@ Choice::Bounds Choice::boundsByRule(const RowIndex &row, const std::vector<int64
     bounds = countAbove(falling, wanted, u32 * std::fabs(wanted));
   } else if (!falling.empty() && rule == ChoiceRule::NearMax) {
     double greatest = falling.front();
-    bounds = countAbove(falling, greatest + wanted,
-                        4 * u32 * (std::fabs(greatest) + std::fabs(wanted)));
+    bounds =
+        countAbove(falling, greatest + wanted, 4 * u32 * (std::fabs(greatest) + std::fabs(wanted)));
   } else if (!falling.empty()) {
     auto count = static_cast<double>(falling.size());
     double mean = std::accumulate(falling.begin(), falling.end(), 0.0) / count, square = 0;
@@ -201,8 +201,7 @@ static std::vector<RowIndex> scopesOf(const std::vector<RowIndex> &rows, ChoiceS
 }
 
 std::vector<Comparison> Choice::compare(const std::vector<Tensor> &results,
-                                        const std::vector<RowIndex> &rows,
-                                        unsigned threads) const {
+                                        const std::vector<RowIndex> &rows, unsigned threads) const {
   ListComparer lists(results);
   std::vector<RowIndex> scopes = scopesOf(rows, scope);
   int64_t perHead = scores.shape[2], columns = scores.shape[3];
@@ -314,8 +313,7 @@ std::vector<Comparison> Sample::compare(const std::vector<Tensor> &results,
       std::vector<int64_t> where = {row.batch, row.head, row.query, entry};
       Estimate weight{0, 0};
       if (entry < static_cast<int64_t>(expected.size())) {
-        const Estimate &chance =
-            exact[static_cast<size_t>(expected[static_cast<size_t>(entry)])];
+        const Estimate &chance = exact[static_cast<size_t>(expected[static_cast<size_t>(entry)])];
         weight.exact = 1 / chance.exact;
         weight.tolerance = 2 * weight.exact * (chance.tolerance / chance.exact + 2 * u32);
       }
@@ -347,8 +345,10 @@ std::vector<Comparison> Gate::compare(const std::vector<Tensor> &results,
       std::vector<std::pair<double, int64_t>> sorted;
       for (int64_t line = 0; line < values.shape[1] * perHead; ++line)
         sorted.emplace_back(values.at({batch, line / perHead, line % perHead}), line);
-      std::stable_sort(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) {
-        return std::isnan(a.first) ? false : std::isnan(b.first) || a.first < b.first;
+      std::sort(sorted.begin(), sorted.end(), [](const auto &a, const auto &b) {
+        if (std::isnan(a.first) != std::isnan(b.first))
+          return std::isnan(b.first);
+        return a.first < b.first || (!(b.first < a.first) && a.second < b.second);
       });
       expected.assign(sorted.size(), static_cast<double>(high));
       auto count = static_cast<size_t>(

@@ -128,8 +128,7 @@ BlockScores::Score BlockScores::reduce(ReductionKind kind, const std::vector<Sco
       if (score.isThere)
         total += std::exp(score.value - greatest);
     result.value = greatest + std::log(total);
-    result.error =
-        largestError + u32 * (16 + 4 * std::sqrt(count) + 2 * std::fabs(result.value));
+    result.error = largestError + u32 * (16 + 4 * std::sqrt(count) + 2 * std::fabs(result.value));
     break;
   }
   }
@@ -154,8 +153,7 @@ std::vector<BlockScores::Score> BlockScores::reduceRow(int64_t batch, int64_t he
         companions.read(batch, keyHead, j, read.companion);
       block.push_back(pair({batch, head, queryRow}, j, read));
     }
-    reduced.push_back(
-        reduce(columns == 0 ? ReductionKind::LogSumExp : columnReduction, block));
+    reduced.push_back(reduce(columns == 0 ? ReductionKind::LogSumExp : columnReduction, block));
   }
   // Without a key a row's log-sum-exp is that of nothing.
   if (columns == 0 && reduced.empty())
@@ -167,8 +165,8 @@ std::vector<Estimate> BlockScores::row(const RowIndex &index) const {
   Rows read;
   std::vector<std::vector<Score>> perColumn;
   for (int64_t member = 0; member < group; ++member)
-    for (int64_t row = index.query * rows;
-         row < std::min((index.query + 1) * rows, query.shape[2]); ++row) {
+    for (int64_t row = index.query * rows; row < std::min((index.query + 1) * rows, query.shape[2]);
+         ++row) {
       std::vector<Score> reduced = reduceRow(index.batch, index.head * group + member, row, read);
       perColumn.resize(reduced.size());
       for (size_t column = 0; column < reduced.size(); ++column)

@@ -55,8 +55,8 @@ template <typename ForEach> Cut findCut(ForEach forEach, int64_t count) {
   return {prefix, count};
 }
 
-/// `share` of `count`, rounded up. Shares are multiples of 2^-32, so that every target computes with
-/// integers and none of them makes 8 of 7 % of 100.
+/// `share` of `count`, rounded up. Shares are multiples of 2^-32, so that every target computes
+/// with integers and none of them makes 8 of 7 % of 100.
 inline int64_t countOfShare(double share, int64_t count) {
   if (!(share > 0))
     return 0;

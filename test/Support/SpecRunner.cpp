@@ -2,6 +2,7 @@
 #include "test/Support/SpecRunner.h"
 
 #include "compiler/Driver/CpuProgram.h"
+#include "compiler/Driver/SelectResults.h"
 #include "runtime/Cpu/ThreadPool.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -19,6 +20,7 @@ SpecRunner::SpecRunner(const std::string &text, int64_t queryTile, int64_t keyTi
   mistake = spec.getMessages();
   if (!spec.isParsed())
     return;
+  exposeSelections(spec.getFunction());
   // The oracle reads the spec as it was written: compile a copy.
   module = spec.getModule().clone();
   mlir::PassManager passes(module->getContext());
@@ -56,15 +58,14 @@ std::string SpecRunner::run(const Assignments &given, const Change &change) {
   if (!results)
     return results.status().message();
   outputs = std::move(*results);
+  for (const OwnedTensor &output : outputs)
+    bound->results.push_back(output.view());
   std::unique_ptr<ReferenceProgram> reference = ReferenceProgram::build(*bound);
   if (!reference)
     return spec.getMessages();
-  std::vector<Tensor> views;
-  for (const OwnedTensor &output : outputs)
-    views.push_back(output.view());
   CheckOptions check;
   check.budget = 2e8;
-  return checkResults(*reference, views, check).failures();
+  return checkResults(*reference, bound->results, check).failures();
 }
 
 } // namespace lacuna::test

@@ -53,7 +53,7 @@ struct Maker {
 
 /// What `maker` makes of `spec`, or the cache has. An exit code after a message, or Success.
 static int findOrMake(Spec &spec, const PlanOptions &plan, BlobStore *cache, const Maker &maker) {
-  Digest text = digestOfText(spec.getText(), spec.getPath(), plan, plan.lineInfo), meaning;
+  Digest text = digestOfText(spec.getKeyText(), spec.getPath(), plan, plan.lineInfo), meaning;
   ProgramSteps steps;
   steps.text = text;
   steps.label = spec.getFunction().getSymName().str();

@@ -1,6 +1,7 @@
 //===- Run.cpp - lacuna run: a spec on inputs, checked by the oracle -------===//
 #include "compiler/Driver/CountPairs.h"
 #include "compiler/Driver/CpuProgram.h"
+#include "compiler/Driver/SelectResults.h"
 #include "lib/Support/Npy.h"
 #include "lib/Support/Settings.h"
 #include "runtime/Cpu/ThreadPool.h"
@@ -128,6 +129,8 @@ int Runner::execute() {
 }
 
 int Runner::countWork() {
+  for (const OwnedTensor &output : outputs)
+    bound.results.push_back(output.view());
   FailureOr<AttentionWork> work = lacuna::countWork(bound, pool, request.plan);
   if (failed(work))
     return UserMistake;
@@ -146,11 +149,8 @@ int Runner::check() {
   options.seed = request.binding.seed;
   options.rows = request.checkRows;
   options.threads = static_cast<unsigned>(request.threads);
-  std::vector<Tensor> views;
-  for (const OwnedTensor &output : outputs)
-    views.push_back(output.view());
   report.sampleSeed = options.seed;
-  report.check = checkResults(*reference, views, options);
+  report.check = checkResults(*reference, bound.results, options);
   // The oracle counts too, where that is quick.
   constexpr int64_t mostTests = int64_t{1} << 26;
   std::optional<int64_t> live = reference->countLivePairs(mostTests, options.threads);
@@ -164,10 +164,9 @@ int Runner::writeOutputs() {
   std::string folder = arguments.get("--outputs").str();
   if (std::error_code failure = llvm::sys::fs::create_directories(folder))
     return failEnvironment("cannot create '" + folder + "': " + failure.message());
-  std::unique_ptr<ReferenceProgram> reference = ReferenceProgram::build(bound);
-  if (!reference)
-    return UserMistake;
-  for (auto [name, output] : llvm::zip(resultNames(*reference), outputs))
+  std::vector<std::string> names = namesOfResults(bound.function);
+  names.resize(spec->getWrittenResults());
+  for (auto [name, output] : llvm::zip(names, outputs))
     if (Status status = writeNpy(folder + "/" + name + ".npy", output.view()); !status)
       return failEnvironment(status.message());
   return Success;
@@ -177,6 +176,10 @@ int Runner::run() {
   spec = Spec::load(arguments.positional(0));
   if (!spec)
     return UserMistake;
+  // Choices decide which pairs are live, so that counting and checking need them. An artifact's
+  // kernels are made and return what they return.
+  if (!request.onGpu() || !spec->getArtifact())
+    spec->exposeSelections();
   int worst = Success;
   for (const std::string &set : request.sets) {
     int code = runOnce(set);

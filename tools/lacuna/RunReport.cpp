@@ -32,11 +32,14 @@ static std::string checkText(const CheckReport &check, uint64_t seed) {
                         "every head, others drawn with seed {}",
                         groupedText(check.checkedRows), groupedText(check.allRows), seed);
   std::string text = fmt::format("check       {}\n", rows);
+  size_t width = 10;
+  for (const ResultCheck &result : check.results)
+    width = std::max(width, result.name.size() + 1);
   for (const ResultCheck &result : check.results) {
     const reference::Comparison &found = result.comparison;
-    text += fmt::format("  {:<10}max abs {:.2e}, max rel {:.2e}, relative L2 {:.2e}, worst {:.3g} "
+    text += fmt::format("  {:<{}}max abs {:.2e}, max rel {:.2e}, relative L2 {:.2e}, worst {:.3g} "
                         "of its tolerance\n",
-                        result.name, found.maxAbsolute, found.maxRelative, found.relativeL2,
+                        result.name, width, found.maxAbsolute, found.maxRelative, found.relativeL2,
                         found.worst);
   }
   return text + check.failures() +

@@ -3,6 +3,7 @@
 
 #include "compiler/Driver/InitDialects.h"
 #include "compiler/Driver/ParseSpec.h"
+#include "compiler/Driver/SelectResults.h"
 #include "tools/lacuna/Command.h"
 #include "tools/lacuna/Timing.h"
 
@@ -53,14 +54,24 @@ std::unique_ptr<Spec> Spec::load(llvm::StringRef path) {
     return nullptr;
 
   auto functions = llvm::to_vector(spec->getModule().getOps<func::FuncOp>());
-  if (functions.size() == 1 && !functions.front().isExternal())
+  if (functions.size() == 1 && !functions.front().isExternal()) {
+    spec->writtenResults = functions.front().getNumResults();
     return spec;
+  }
   Operation *where = functions.size() > 1 ? functions[1].getOperation() : spec->getModule();
   if (functions.size() == 1)
     functions.front().emitError("expected the function of a spec to have a body");
   else
     where->emitError("expected a spec to have one function, got ") << functions.size();
   return nullptr;
+}
+
+void Spec::exposeSelections() { lacuna::exposeSelections(getFunction()); }
+
+std::string Spec::getKeyText() {
+  unsigned results = getFunction().getNumResults();
+  std::string text = getText().str();
+  return results == writtenResults ? text : text + "\n// results: " + std::to_string(results);
 }
 
 func::FuncOp Spec::getFunction() { return *getModule().getOps<func::FuncOp>().begin(); }

@@ -34,6 +34,13 @@ public:
   llvm::StringRef getText() const {
     return sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
   }
+  /// Makes the function return what select ops compute, behind its own results, for a check.
+  void exposeSelections();
+  /// How many results the text has.
+  unsigned getWrittenResults() const { return writtenResults; }
+  /// What decides about the function: its text, and whether it returns more than that says.
+  std::string getKeyText();
+
   /// When the path leads to an artifact, that: the spec is the one it was built from.
   const std::optional<Artifact> &getArtifact() const { return artifact; }
 
@@ -41,6 +48,7 @@ private:
   explicit Spec(llvm::StringRef path);
 
   std::string path;
+  unsigned writtenResults = 0;
   std::optional<Artifact> artifact;
   llvm::SourceMgr sources;
   mlir::MLIRContext context;
