@@ -119,8 +119,8 @@ class Cpu(unittest.TestCase):
         # Nothing of a refused call stays behind.
         self.expect(8, 1)
 
-    # 0-d arrays are tensors; numbers are plain values (an index of NumPy is one).
-    def test_numbers(self):
+    # I7 of the failures that others reported. 0-d arrays are tensors; numbers are plain values (an index of NumPy is one).
+    def test_I7_numbers_are_plain_values(self):
         q, k, v = inputs(8)
         self.assertTrue((self.program(q, k, v, numpy.int64(2))[0] == self.program(q, k, v, 2)[0]).all())
         with self.assertRaises(lacuna.InvalidArgument):

@@ -2,12 +2,13 @@
 //
 // Each test is named by what was reported and carries the report's number from
 // the collection this project keeps; groups: A empty rows and log-sum-exp,
-// B lengths beside the tile, C zero sizes, D windows, E heads, H strides.
+// B lengths beside the tile, C zero sizes, D windows, E heads.
 //
 //===----------------------------------------------------------------------===//
 #include "lib/Support/Random.h"
 #include "lib/Support/Walk.h"
 #include "test/Support/SpecRunner.h"
+#include "test/Unit/compiler/CaseSpec.h"
 #include "test/Unit/compiler/CaseTensors.h"
 
 #include <cmath>
@@ -18,40 +19,9 @@
 #include <limits>
 
 using namespace lacuna;
-using lacuna::test::Assignments;
-using lacuna::test::SpecRunner;
+using namespace lacuna::test;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
-
-namespace {
-/// A spec with one attend: everything a case varies.
-struct Shape {
-  int64_t queryHeads = 1, keyHeads = 1, channels = 16, valueChannels = 16;
-  std::string type = "f32";
-  /// Arguments behind q, k and v; clauses of attend, with their leading space.
-  std::string arguments = "", clauses = "";
-  /// Type of the set unless it is a sequence's.
-  std::string setType = "";
-
-  std::string spec(const std::string &set) const;
-};
-} // namespace
-
-/// The spec whose attend is over `%set`, which `set` defines.
-std::string Shape::spec(const std::string &set) const {
-  std::string query = fmt::format("tensor<?x{}x?x{}x{}>", queryHeads, channels, type);
-  std::string key = fmt::format("tensor<?x{}x?x{}x{}>", keyHeads, channels, type);
-  std::string value = fmt::format("tensor<?x{}x?x{}x{}>", keyHeads, valueChannels, type);
-  std::string output = fmt::format("tensor<?x{}x?x{}x{}>", queryHeads, valueChannels, type);
-  std::string lse = fmt::format("tensor<?x{}x?xf32>", queryHeads);
-  return fmt::format("func.func @spec(%q: {0}, %k: {1}, %v: {2}{3}) -> ({4}, {5}) {{\n{6}\n"
-                     "  %o, %lse = attn.attend %q, %k, %v over %set{7}{8}\n"
-                     "    : {0}, {1}, {2} -> {4}, {5}\n  return %o, %lse : {4}, {5}\n}}\n",
-                     query, key, value, arguments, output, lse, set, setType, clauses);
-}
-
-static const char *const all = "  %set = sparsity.all";
-static const char *const causal = "  %set = sparsity.causal";
 
 //===----------------------------------------------------------------------===//
 // A: empty rows, log-sum-exp, sinks
@@ -422,65 +392,4 @@ TEST(Cases, E11_wideKeysAndNarrowerValues) {
   shape.valueChannels = 128;
   SpecRunner runner(shape.spec(causal));
   EXPECT_EQ(runner.run({{"b", "1"}, {"n", "100"}}), "");
-}
-
-//===----------------------------------------------------------------------===//
-// H: strides and dirty memory
-//===----------------------------------------------------------------------===//
-
-TEST(Cases, H1_keysThatAreEverySecondRow) {
-  Shape shape;
-  shape.type = "f16";
-  SpecRunner runner(shape.spec(causal));
-  OwnedTensor wide(ElementType::F16, {1, 1, 200, 16});
-  EXPECT_EQ(runner.run({{"b", "1"}, {"n", "100"}},
-                       [&](BoundSpec &spec) {
-                         Random random(3);
-                         fillNormal(wide.view(), random);
-                         Tensor &keys = input(spec, 1);
-                         keys = wide.view();
-                         keys.shape[2] = 100;
-                         keys.strides[2] *= 2;
-                       }),
-            "");
-}
-
-TEST(Cases, H2_valuesThatAreATransposedView) {
-  SpecRunner runner(Shape().spec(causal));
-  OwnedTensor turned(ElementType::F32, {1, 1, 16, 100});
-  EXPECT_EQ(runner.run({{"b", "1"}, {"n", "100"}},
-                       [&](BoundSpec &spec) {
-                         Random random(3);
-                         fillNormal(turned.view(), random);
-                         Tensor &values = input(spec, 2);
-                         values = turned.view();
-                         std::swap(values.shape[2], values.shape[3]);
-                         std::swap(values.strides[2], values.strides[3]);
-                       }),
-            "");
-}
-
-TEST(Cases, H5_whateverLiesBeyondTheUsedLength) {
-  Shape shape;
-  shape.type = "f16";
-  shape.channels = shape.valueChannels = 64;
-  shape.arguments = ", %used: tensor<?xi32>";
-  SpecRunner runner(shape.spec(R"(
-  %set = sparsity.where (%b, %h, %i, %j) {
-    %n = tensor.extract %used[%b] : tensor<?xi32>
-    %length = arith.index_cast %n : i32 to index
-    %inside = arith.cmpi slt, %j, %length : index
-    sparsity.yield %inside : i1
-  })"));
-  ASSERT_EQ(runner.run({{"b", "2"}, {"n", "3"}, {"used", "1:3"}},
-                       [](BoundSpec &spec) {
-                         for (int64_t key = 1; key < 3; ++key)
-                           for (int64_t channel = 0; channel < 64; ++channel) {
-                             input(spec, 1).set({0, 0, key, channel}, std::nan(""));
-                             input(spec, 2).set({0, 0, key, channel}, std::nan(""));
-                           }
-                       }),
-            "");
-  EXPECT_THAT(elements(runner.result(0)),
-              testing::Each(testing::Truly([](double number) { return std::isfinite(number); })));
 }

@@ -121,6 +121,34 @@ TEST_F(KernelCompilerTest, I11_failuresAreReportedAndNotKept) {
   EXPECT_EQ(compile(missing).status().code(), StatusCode::Missing);
 }
 
+// The library is searched once for all kernels, and says nothing when a later place has it. Both
+// the place and the folder are gone when the second kernel comes.
+TEST_F(KernelCompilerTest, I13_theLibraryIsSearchedOnceAndQuietly) {
+  LACUNA_NVRTC_OR_SKIP(nvrtc);
+  std::filesystem::create_directories(root + "/home/.local/lib/python3.9/site-packages");
+  std::filesystem::path wheel = root + "/cuda/lib64";
+  std::filesystem::create_directories(wheel);
+  std::string name = std::filesystem::path(nvrtc.path()).filename().string();
+  // What the loader would find by itself is no later place.
+  std::string place = (wheel / name).string();
+  std::filesystem::create_symlink(nvrtc.path(), place);
+  testing::internal::CaptureStderr();
+  {
+    KernelCompiler compiler({"", root + "/cuda", "", root + "/home", ""}, nullptr);
+    ASSERT_TRUE(compile(compiler));
+    std::filesystem::remove_all(root + "/cuda");
+    ASSERT_TRUE(compile(compiler, source + "// second\n"));
+  }
+  // A library that is nowhere is searched once too; each kernel gets the reason.
+  KernelCompiler missing({place, "", "", "", ""}, nullptr);
+  std::string reason = compile(missing).status().message();
+  EXPECT_THAT(reason, HasSubstr(place));
+  std::filesystem::create_directories(wheel);
+  std::filesystem::create_symlink(nvrtc.path(), place);
+  EXPECT_EQ(compile(missing, source + "// second\n").status().message(), reason);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST_F(KernelCompilerTest, I5_truncatedMachineCodeIsMadeAgain) {
   LACUNA_NVRTC_OR_SKIP(nvrtc);
   std::string cubin;

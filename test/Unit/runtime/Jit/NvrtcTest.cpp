@@ -4,14 +4,36 @@
 #include "runtime/Jit/Cubin.h"
 
 #include <filesystem>
+#include <fmt/format.h>
 #include <fstream>
 #include <gmock/gmock.h>
+#include <thread>
 
 using namespace lacuna;
 using testing::HasSubstr;
 
 /// The library's own cache would answer without a log.
 static const NvrtcOptions uncached = {.lineInfo = false, .noCache = true, .extra = {}};
+
+namespace {
+/// A folder that is gone after the test.
+struct TemporaryFolder {
+  std::filesystem::path path;
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "lacuna-nvrtc-XXXXXX").string();
+    path = ::mkdtemp(name.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path, ignored);
+  }
+  std::string file(const std::string &name) const {
+    std::filesystem::create_directories((path / name).parent_path());
+    std::ofstream(path / name) << "x";
+    return (path / name).string();
+  }
+};
+} // namespace
 
 static const char *copySource = R"(
 extern "C" __global__ void __launch_bounds__(128) copy(const float *from, float *to, int n) {
@@ -128,6 +150,34 @@ extern "C" __global__ void __launch_bounds__(1024, 2) crowded(float *data) {
   EXPECT_LE(kernel->registers, 32u);
 }
 
+// Precompiled headers are off: kernels include nothing, and a file that all processes share by the
+// name of the source is what others lost. Many sources of one name, at once, in one folder.
+TEST(Nvrtc, I4_noPrecompiledHeaders) {
+  LACUNA_NVRTC_OR_SKIP(nvrtc);
+  for (const std::string &word : nvrtcWords("sm_90a", NvrtcOptions()))
+    EXPECT_EQ(word.find("pch"), std::string::npos) << word;
+  TemporaryFolder folder;
+  std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path);
+  std::vector<std::thread> threads;
+  std::vector<std::string> failures(8);
+  for (size_t i = 0; i < failures.size(); ++i)
+    threads.emplace_back([&, i] {
+      std::string text =
+          fmt::format("extern \"C\" __global__ void k{0}(int *p) {{ *p = {0}; }}", i);
+      Result<NvrtcOutput> output = nvrtc.compile(text, "kernel.cu", "sm_90a", uncached);
+      bool isRight = output && output->report.find(fmt::format("k{}", i));
+      failures[i] = !isRight ? "failed: " + output.status().message() : "";
+      if (output && output->log.find("precompiled") != std::string::npos)
+        failures[i] = output->log;
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  std::filesystem::current_path(before);
+  EXPECT_THAT(failures, testing::Each(""));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path));
+}
+
 TEST(Nvrtc, saysWhatIsMissing) {
   auto nvrtc = Nvrtc::load({"/nowhere/libnvrtc.so.13", "", "", "", ""});
   ASSERT_FALSE(nvrtc);
@@ -139,26 +189,6 @@ TEST(Nvrtc, saysWhatIsMissing) {
   ASSERT_FALSE(nvrtc);
   EXPECT_THAT(nvrtc.status().message(), HasSubstr("libm.so.6 has no nvrtcVersion"));
 }
-
-namespace {
-/// A folder that is gone after the test.
-struct TemporaryFolder {
-  std::filesystem::path path;
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "lacuna-nvrtc-XXXXXX").string();
-    path = ::mkdtemp(name.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
-  std::string file(const std::string &name) const {
-    std::filesystem::create_directories((path / name).parent_path());
-    std::ofstream(path / name) << "x";
-    return (path / name).string();
-  }
-};
-} // namespace
 
 TEST(NvrtcSearch, findsToolkitsAndWheels) {
   TemporaryFolder folder;

@@ -1,7 +1,9 @@
 //===- RepeatedLaunchTest.cpp - what a program remembers of launches -------===//
+#include "lacuna/Metrics.h"
 #include "test/Unit/runtime/CountAllocations.h"
 #include "test/Unit/runtime/Launch/LoadedProgramFixture.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <gmock/gmock.h>
@@ -72,6 +74,29 @@ TEST_F(RepeatedLaunchTest, numbersChange) {
     arguments[2] = left;
     EXPECT_EQ((*program)->run(nullptr, arguments, results).isOk(), left >= 0) << left;
   }
+}
+
+// A length in device memory would have to be read back, or be a key that never fits: it is refused.
+// Plain lengths load and compile nothing.
+TEST_F(RepeatedLaunchTest, I7_lengthsArePlainValues) {
+  auto program = load();
+  ASSERT_TRUE(program);
+  std::vector<Tensor> results = givenResults(2, 300);
+  auto loads = [&] { return std::ranges::count(state->calls, "load"); };
+  auto before = loads();
+  uint64_t compiles = metrics().compiles + metrics().failedCompiles;
+  for (int64_t left = 0; left < 100; ++left) {
+    arguments[2] = left;
+    ASSERT_TRUE((*program)->run(nullptr, arguments, results));
+  }
+  EXPECT_EQ(loads(), before);
+  EXPECT_EQ(metrics().compiles + metrics().failedCompiles, compiles);
+  Tensor scalar;
+  scalar.type = ElementType::I64;
+  scalar.data = reinterpret_cast<void *>(0x7000);
+  arguments[2] = scalar;
+  EXPECT_EQ((*program)->run(nullptr, arguments, results).message(),
+            "argument 'left': expected an integer, got a tensor");
 }
 
 // A result that the caller gave once is allocated when he gives none.
