@@ -325,8 +325,9 @@ static void copyToken(VectorBuilder &b, Value source, ValueRange token, Value ta
       return SmallVector<Value>{to[0], to[1], to[2], b.add(to[3], channel)};
     };
     int64_t whole = unit ? channels - channels % b.getWidth() : 0;
-    b.loop(whole, b.getWidth(),
-           [&](Value channel) { b.store(b.load(row, channel), target, place(channel)); });
+    if (whole > 0)
+      b.loop(whole, b.getWidth(),
+             [&](Value channel) { b.store(b.load(row, channel), target, place(channel)); });
     Value lower = b.index(whole), upper = b.index(channels);
     b.loop(lower, upper, 1, [&](Value channel) {
       Value value = memref::LoadOp::create(b, row, channel);

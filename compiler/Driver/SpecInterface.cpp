@@ -7,6 +7,7 @@
 #include "compiler/Driver/TranslateSet.h"
 #include "compiler/Emit/ElementTypes.h"
 #include "dialects/Attn/Attn.h"
+#include "dialects/Select/Select.h"
 #include "lib/Support/Memory.h"
 #include "lib/Support/Npy.h"
 #include "lib/Support/Random.h"
@@ -463,6 +464,10 @@ FailureOr<BoundSpec> Binder::bind() {
   WalkResult lists = function.walk([&](sparsity::BlocksOp op) -> WalkResult {
     if (!options.checkInputs)
       return WalkResult::interrupt();
+    // Lists that the function makes are no inputs.
+    if (op.getIds().getDefiningOp<select::ChooseOp>() ||
+        op.getIds().getDefiningOp<select::SampleOp>())
+      return WalkResult::advance();
     ScalarTranslator scalars(function.getArguments(), spec.arguments);
     auto ids = scalars.evaluateTensor(op.getIds()), counts = scalars.evaluateTensor(op.getCounts());
     FailureOr<int64_t> blocks = countBlocks(op, /*isQuery=*/false);

@@ -3,6 +3,7 @@
 
 #include "compiler/Driver/ParseSpec.h"
 #include "dialects/Attn/Attn.h"
+#include "dialects/Select/Select.h"
 #include "lib/Support/Text.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
@@ -37,13 +38,43 @@ static std::vector<std::string> roleOf(OpOperand &use) {
   return {};
 }
 
+/// Whether what comes of `rows` is scored as queries; summaries and folds pass on what they take.
+static bool isScoredAsQuery(Value rows) {
+  for (OpOperand &use : rows.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<select::ScoreOp, select::LogSumExpOp>(user) && use.getOperandNumber() == 0)
+      return true;
+    if (isa<select::SummarizeOp, select::FoldOp>(user) && isScoredAsQuery(user->getResult(0)))
+      return true;
+  }
+  return false;
+}
+
+/// The same for a select op. Heads and channels have no name: those of an indexer are its own. Rows
+/// that are scored as they are may be tokens or blocks; they are taken for tokens where no attention
+/// says what else is.
+static std::vector<std::string> roleInSelection(OpOperand &use, bool hasAttention) {
+  Operation *user = use.getOwner();
+  bool isSummarized = isa<select::SummarizeOp, select::FoldOp>(user);
+  if (isSummarized || (!hasAttention && isa<select::ScoreOp, select::LogSumExpOp>(user)))
+    if (cast<RankedTensorType>(use.get().getType()).getRank() == 4)
+      return {"b", "", isScoredAsQuery(use.get()) ? "nq" : "nk", ""};
+  return {};
+}
+
 SpecSizes::SpecSizes(func::FuncOp function, ArrayRef<std::pair<std::string, std::string>> given)
     : function(function), given(given) {
+  bool hasAttention = function
+                          .walk([](attn::AttendOp) { return WalkResult::interrupt(); })
+                          .wasInterrupted();
   for (BlockArgument argument : function.getArguments()) {
     std::vector<std::string> role;
     for (OpOperand &use : argument.getUses())
       if (std::vector<std::string> found = roleOf(use); found.size() > role.size())
         role = std::move(found);
+    for (OpOperand &use : argument.getUses())
+      if (role.empty())
+        role = roleInSelection(use, hasAttention);
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type || role.size() != static_cast<size_t>(type.getRank()))
       role.assign(type ? type.getRank() : 0, "");

@@ -1,8 +1,11 @@
 //===- SpecArguments.cpp - options that several commands take --------------===//
 #include "tools/lacuna/SpecArguments.h"
 
+#include "compiler/Driver/SelectResults.h"
 #include "lib/Support/Settings.h"
 #include "lib/Support/Text.h"
+
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -103,7 +106,15 @@ int loadSpec(const Arguments &arguments, const BindOptions &binding, LoadedSpec 
   loaded.spec = Spec::load(arguments.positional(0));
   if (!loaded.spec)
     return UserMistake;
-  FailureOr<BoundSpec> bound = bindSpec(loaded.spec->getFunction(), binding);
+  BindOptions options = binding;
+  if (options.withoutData && hasSelections(loaded.spec->getFunction())) {
+    // Without data nothing is chosen.
+    options.withoutData = false;
+    llvm::errs() << "lacuna: note: which pairs are live depends on data here; what follows is for "
+                 << (binding.inputs.empty() ? "random inputs" : "the given inputs") << ", seed "
+                 << binding.seed << '\n';
+  }
+  FailureOr<BoundSpec> bound = bindSpec(loaded.spec->getFunction(), options);
   if (failed(bound))
     return UserMistake;
   loaded.bound = std::move(*bound);
