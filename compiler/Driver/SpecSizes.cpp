@@ -51,8 +51,8 @@ static bool isScoredAsQuery(Value rows) {
 }
 
 /// The same for a select op. Heads and channels have no name: those of an indexer are its own. Rows
-/// that are scored as they are may be tokens or blocks; they are taken for tokens where no attention
-/// says what else is.
+/// that are scored as they are may be tokens or blocks; they are taken for tokens where no
+/// attention says what else is.
 static std::vector<std::string> roleInSelection(OpOperand &use, bool hasAttention) {
   Operation *user = use.getOwner();
   bool isSummarized = isa<select::SummarizeOp, select::FoldOp>(user);
@@ -64,9 +64,8 @@ static std::vector<std::string> roleInSelection(OpOperand &use, bool hasAttentio
 
 SpecSizes::SpecSizes(func::FuncOp function, ArrayRef<std::pair<std::string, std::string>> given)
     : function(function), given(given) {
-  bool hasAttention = function
-                          .walk([](attn::AttendOp) { return WalkResult::interrupt(); })
-                          .wasInterrupted();
+  bool hasAttention =
+      function.walk([](attn::AttendOp) { return WalkResult::interrupt(); }).wasInterrupted();
   for (BlockArgument argument : function.getArguments()) {
     std::vector<std::string> role;
     for (OpOperand &use : argument.getUses())

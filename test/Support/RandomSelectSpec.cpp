@@ -17,7 +17,8 @@ std::string RandomSelectSpec::define(const std::string &op) {
   return name;
 }
 
-RandomSelectSpec::RandomSelectSpec(Random &random) : random(random) {
+RandomSelectSpec::RandomSelectSpec(Random &random, RandomSpec::Scale scale)
+    : random(random), isForGpu(scale == RandomSpec::Scale::Gpu) {
   keyHeads = random.between(1, 2);
   queryHeads = keyHeads * random.between(1, 3);
   channels = 8 * random.between(1, 5) + (chance(5) ? random.between(1, 7) : 0);
@@ -26,6 +27,13 @@ RandomSelectSpec::RandomSelectSpec(Random &random) : random(random) {
   // On a grid of 8 x n tokens blocks are 4 x 4.
   queryBlock = isGrid ? 16 : 8 * random.between(1, 5);
   keyBlock = isGrid ? 16 : 8 * random.between(1, 9);
+  if (isForGpu) {
+    channels = 8 * random.between(4, 16);
+    type = chance(2) ? "f16" : "bf16";
+    queryBlock = 64 * random.between(1, 3);
+    keyBlock = 16 << random.below(4);
+    isGrid = false;
+  }
   // A list is shared by heads that share keys.
   int64_t shared = queryHeads / keyHeads;
   group = chance(2) ? shared : 1;
@@ -83,8 +91,8 @@ std::string RandomSelectSpec::writeClauses(const Rows &rows, const Rows &columns
   std::string clauses;
   std::string rowValues = fmt::format("tensor<?x{}x?xf32>", queryHeads);
   auto total = [&](const std::string &over) {
-    return define(fmt::format("select.log_sum_exp {}, {}{} : {}, {} -> {}", rows.name,
-                              columns.name, over, rows.type, columns.type, rowValues));
+    return define(fmt::format("select.log_sum_exp {}, {}{} : {}, {} -> {}", rows.name, columns.name,
+                              over, rows.type, columns.type, rowValues));
   };
   std::string over;
   if (chance(2))
@@ -120,10 +128,11 @@ std::string RandomSelectSpec::writeScores() {
       columns = writeSummary(key, keyHeads, keyBlock, kind == "box" ? "max" : "mean");
       perColumn = 1;
       if (kind != "dot") {
-        Rows other = writeSummary(key, keyHeads, keyBlock,
-                                  kind == "box"    ? "min"
-                                  : kind == "ball" ? oneOf({"radius", "similarity", "norm", "count"})
-                                                   : "variance");
+        Rows other =
+            writeSummary(key, keyHeads, keyBlock,
+                         kind == "box"    ? "min"
+                         : kind == "ball" ? oneOf({"radius", "similarity", "norm", "count"})
+                                          : "variance");
         companion = fmt::format(" with {} : {}", other.name, other.type);
       }
     }
@@ -177,8 +186,8 @@ std::string RandomSelectSpec::writeNumber(const std::string &scores, bool hasSco
     std::string values = fmt::format("tensor<?x{}x?xf32>", queryHeads / group);
     std::string margin =
         define(fmt::format("select.margin(2) {} : {} -> {}", scores, scoresType, values));
-    std::string numbers = define(fmt::format("select.gate(0.4) {} low 5 high 2 : {} -> {}", margin,
-                                             values, countsType));
+    std::string numbers = define(
+        fmt::format("select.gate(0.4) {} low 5 high 2 : {} -> {}", margin, values, countsType));
     results.push_back({margin, values});
     return fmt::format("top_k({} : {})", numbers, countsType);
   }
@@ -218,8 +227,8 @@ void RandomSelectSpec::writeAttention() {
       keySizes, group > 1 ? fmt::format(" group {}", group) : "", isGrid ? " in %grid" : "",
       idsType, countsType, isGrid ? ", !sparsity.domain<2>" : ""));
   if (!isGrid && chance(2))
-    set = define(fmt::format("sparsity.union {}, {}", set,
-                             define("sparsity.window left(9) right(2)")));
+    set = define(
+        fmt::format("sparsity.union {}, {}", set, define("sparsity.window left(9) right(2)")));
   if (!isGrid && chance(2))
     set = define(fmt::format("sparsity.intersect {}, {}", set, define("sparsity.causal")));
   std::string out = define(fmt::format(
@@ -242,7 +251,8 @@ Assignments RandomSelectSpec::drawValues() const {
   Assignments values = {{"b", std::to_string(random.between(1, 2))}};
   auto length = [&](int64_t block) {
     int64_t near = block * random.between(0, 5) + random.between(-1, 1);
-    return std::to_string(std::max<int64_t>(chance(2) ? near : random.between(0, 200), 0));
+    int64_t any = random.between(0, isForGpu ? 1500 : 200);
+    return std::to_string(std::max<int64_t>(chance(2) ? near : any, 0));
   };
   if (isGrid) {
     int64_t width = random.between(0, 20);

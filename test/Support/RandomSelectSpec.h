@@ -9,7 +9,7 @@ namespace lacuna::test {
 /// that restrict and force, every rule and scope, and attention over what was chosen.
 class RandomSelectSpec {
 public:
-  explicit RandomSelectSpec(Random &random);
+  explicit RandomSelectSpec(Random &random, RandomSpec::Scale scale = RandomSpec::Scale::Small);
 
   const std::string &getText() const { return text; }
   /// Lengths at the borders of blocks are frequent.
@@ -44,7 +44,7 @@ private:
   std::string arguments;
   std::vector<Rows> results;
   int64_t queryHeads, keyHeads, group, channels, queryBlock, keyBlock;
-  bool isGrid;
+  bool isGrid, isForGpu;
   Rows query, key, value, ids, counts;
   int next = 0;
 };
