@@ -19,8 +19,10 @@ using namespace lacuna;
 using llvm::formatv;
 using namespace lacuna::select;
 
-/// Threads of a block; where one block serves all rows of a head, as many as need no spills.
-static constexpr unsigned threads = 256, manyThreads = 512;
+/// Threads of a block: in general, for choices in one row, and for choices in all rows of a head.
+static constexpr unsigned threads = 256, rowThreads = 128, manyThreads = 512;
+/// Keys of one row that a thread keeps.
+static constexpr unsigned keptKeys = 16;
 /// Shared memory that one block may have.
 static constexpr int64_t sharedLimit = 227 * 1024;
 /// Means that fit static shared memory beside the rest.
@@ -204,7 +206,7 @@ LogicalResult SelectPrinter::writeProduct(tile::ScoreBlocksOp op) {
                                one);
   std::string element = elementName(elementOf(op.getQuery())).str();
   int64_t channels = cast<ShapedType>(op.getQuery().getType()).getDimSize(3);
-  body.open("auto product = [&](int member, i64 row, i64 column) {");
+  body.open("auto product = [&](int member, i64 row, i64 column, auto &&put) {");
   body.line(formatv("const int queryHead = {0} * {1} + member, keyHead = queryHead / "
                     "static_cast<int>({2});",
                     scalars.use(op.getHead()), op.getGroup(),
@@ -212,8 +214,8 @@ LogicalResult SelectPrinter::writeProduct(tile::ScoreBlocksOp op) {
   body.line("const " + rowsOf(query, "queryHead").insert(0, "ScoreRows queries = ") + ";");
   body.line("const " + rowsOf(key, "keyHead").insert(0, "ScoreRows keys = ") + ";");
   if (op.getKind() == ScoreKind::Dot && element != "float") {
-    body.line(
-        formatv("multiplyTile<{0}, {1}>(queries, row, keys, column, shared);", element, channels));
+    body.line(formatv("multiplyTile<{0}, {1}>(queries, row, keys, column, shared, put);", element,
+                      channels));
   } else {
     std::string others = "keys";
     if (op.getCompanion()) {
@@ -226,7 +228,7 @@ LogicalResult SelectPrinter::writeProduct(tile::ScoreBlocksOp op) {
       others = "companions";
     }
     body.line(formatv("combineTile<Score::{0}, {1}, {2}>(queries, row, keys, {3}, column, {4}, "
-                      "shared);",
+                      "shared, put);",
                       nameOf(op.getKind()), element, channels, others,
                       floatText(op.getScale().convertToDouble())));
   }
@@ -388,8 +390,7 @@ LogicalResult SelectPrinter::write(tile::ChooseOp op) {
   if (failed(writeScalars(op, tile)))
     return failure();
   auto at = llvm::map_to_vector(op.getAt(), [&](Value value) { return scalars.use(value); });
-  if (op.getScope() != Scope::Row)
-    blockThreads = manyThreads;
+  blockThreads = op.getScope() == Scope::Row ? rowThreads : manyThreads;
   writeTable(op.getScores(), at[0], "0");
   unsigned scores = inputOf(op.getScores());
   std::string heads = "0, " + extentOf(scores, 1), rows = "0, " + extentOf(scores, 2);
@@ -397,7 +398,8 @@ LogicalResult SelectPrinter::write(tile::ChooseOp op) {
     heads = at[1] + ", 1";
   if (op.getScope() == Scope::Row)
     rows = at[2] + ", 1";
-  body.line(formatv("const Choice<{0}> choice{{table, {1}, {2}};", blockThreads, heads, rows));
+  body.line(formatv("const Choice<{0}, {1}> choice(table, {2}, {3});", blockThreads,
+                    op.getScope() == Scope::Row ? keptKeys : 0, heads, rows));
   std::string number;
   if (op.getConstant()) {
     number = formatv("{0}", llvm::format("%a", op.getConstant()->convertToDouble())).str();
@@ -418,12 +420,14 @@ LogicalResult SelectPrinter::write(tile::ChooseOp op) {
 }
 
 LogicalResult SelectPrinter::write(tile::SampleOp op) {
+  blockThreads = rowThreads;
   if (failed(writeScalars(op, {1})))
     return failure();
   std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
               row = scalars.use(op.getRow());
   writeTable(op.getScores(), batch, "0");
-  body.line(formatv("const Choice<{0}> choice{{table, {1}, 1, {2}, 1};", threads, head, row));
+  body.line(formatv("const Choice<{0}, {1}> choice(table, {2}, 1, {3}, 1);", rowThreads, keptKeys,
+                    head, row));
   unsigned ids = inputOf(op.getIds()), counts = inputOf(op.getCounts()),
            weights = inputOf(op.getWeights());
   body.open("auto entry = [&](int place, int column, float weight) {");
@@ -450,13 +454,15 @@ LogicalResult SelectPrinter::write(tile::SampleOp op) {
 }
 
 LogicalResult SelectPrinter::write(tile::MarginOp op) {
+  blockThreads = rowThreads;
   if (failed(writeScalars(op, {1})))
     return failure();
   std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
               row = scalars.use(op.getRow());
   unsigned target = inputOf(op.getTarget());
   writeTable(op.getScores(), batch, "0");
-  body.line(formatv("const Choice<{0}> choice{{table, {1}, 1, {2}, 1};", threads, head, row));
+  body.line(formatv("const Choice<{0}, {1}> choice(table, {2}, 1, {3}, 1);", rowThreads, keptKeys,
+                    head, row));
   body.line(formatv("const float margin = marginOf(choice, {0});", op.getNumber()));
   body.line("if (threadIdx.x == 0)");
   body.line(formatv("  static_cast<float *>({0})[{1}] = margin;", pointerOf(target),
@@ -477,7 +483,7 @@ LogicalResult SelectPrinter::write(tile::GateOp op) {
                     pointerOf(values), offsetOf(values, {batch}), strideOf(values, 1),
                     strideOf(values, 2), extentOf(values, 2)));
   body.line(
-      formatv("const Choice<{0}> choice{{table, 0, 1, 0, {1}};", manyThreads, extentOf(values, 1)));
+      formatv("const Choice<{0}> choice(table, 0, 1, 0, {1});", manyThreads, extentOf(values, 1)));
   body.line(formatv("const i64 chosen = countChosen<Rule::Share>(choice, {0});",
                     llvm::format("%a", op.getShare().convertToDouble())));
   body.open("auto visit = [&](i64, i64 head, int row, bool isLow) {");
@@ -512,7 +518,8 @@ FailureOr<KernelCode> SelectPrinter::print() {
   if (failed(written))
     return failure();
   // Left alone, the assembler saves registers for more blocks than there are, and spills.
-  unsigned blocks = isa<tile::ScoreBlocksOp>(found) || blockThreads != threads ? 1 : 4;
+  bool isLarge = isa<tile::ScoreBlocksOp>(found) || blockThreads == manyThreads;
+  unsigned blocks = isLarge ? 1 : 4;
   return finishPlain(blockThreads, body.str(), parts, blocks);
 }
 

@@ -10,41 +10,71 @@ static constexpr int scorePitch = scoreTile + 1;
 enum class Score { Dot, Box, Ball, Quadratic };
 enum class Reduction { Sum, Mean, Max, LogSumExp };
 
-/// What has been reduced so far. A count of 0 means nothing.
+/// A score of a pair that does not count: a NaN that no arithmetic makes.
+static constexpr u32 noScore = 0xffffffffu;
+__device__ __forceinline__ bool isNone(float score) { return __float_as_uint(score) == noScore; }
+
+/// exp(score - top); 1 for equal infinities.
+__device__ __forceinline__ float expBelow(float score, float top) {
+  return score == top ? 1.f : exp2Fast((score - top) * log2e);
+}
+
+/// What has been reduced so far; a count of 0 means nothing. Of a log-sum-exp, `value` is the
+/// greatest score and `count` the sum of exp(score - value).
 struct Partial {
   float value, count;
 };
 template <Reduction Kind> struct Reducer {
-  __device__ static Partial empty() {
-    return {Kind == Reduction::Max || Kind == Reduction::LogSumExp ? -INFINITY_F32 : 0.f, 0.f};
-  }
-  /// `count` of a log-sum-exp is the sum of exp(score - value), so it is above 0 once there is one.
-  __device__ static void add(Partial &partial, float score) {
-    if constexpr (Kind == Reduction::Max) {
-      partial.value =
-          partial.value > score || partial.value != partial.value ? partial.value : score;
-      partial.count = 1.f;
-    } else if constexpr (Kind == Reduction::LogSumExp) {
-      if (score == -INFINITY_F32 && partial.count == 0.f) {
-        partial.count = 0.f;
-        return;
-      }
-      const float top = partial.value > score ? partial.value : score;
-      if (top == INFINITY_F32) {
-        partial = {top, 1.f};
-        return;
-      }
-      partial.count =
-          partial.count * exp2Fast((partial.value - top) * log2e) + exp2Fast((score - top) * log2e);
-      partial.value = top;
-    } else {
-      partial.value += score;
-      partial.count += 1.f;
+  static constexpr bool isMax = Kind == Reduction::Max || Kind == Reduction::LogSumExp;
+
+  __device__ static Partial empty() { return {isMax ? -INFINITY_F32 : 0.f, 0.f}; }
+  __device__ static float greater(float a, float b) { return a > b || a != a ? a : b; }
+
+  /// `count` scores that lie `stride` floats apart.
+  __device__ static Partial line(const float *scores, int stride, int count) {
+    Partial total = empty();
+#pragma unroll 4
+    for (int i = 0; i < count; ++i) {
+      const float score = scores[i * stride];
+      if (isNone(score))
+        continue;
+      total.value = isMax ? greater(total.value, score) : total.value + score;
+      total.count += 1.f;
     }
+    if (Kind == Reduction::LogSumExp && total.count > 0.f) {
+      total.count = 0.f;
+#pragma unroll 4
+      for (int i = 0; i < count; ++i)
+        if (const float score = scores[i * stride]; !isNone(score))
+          total.count += expBelow(score, total.value);
+    }
+    return total;
+  }
+  __device__ static void join(Partial &total, Partial part) {
+    if (part.count == 0.f)
+      return;
+    if constexpr (Kind == Reduction::LogSumExp) {
+      const float top = greater(total.value, part.value);
+      total.count = (total.count == 0.f ? 0.f : total.count * expBelow(total.value, top)) +
+                    part.count * expBelow(part.value, top);
+      total.value = top;
+    } else {
+      total.value = isMax ? greater(total.value, part.value) : total.value + part.value;
+      total.count += part.count;
+    }
+  }
+  /// Joins the partials of `lanes` neighbouring lanes.
+  __device__ static Partial joinLanes(Partial total, int lanes) {
+    for (int lane = 1; lane < lanes; lane *= 2) {
+      const Partial other = {__shfl_xor_sync(~0u, total.value, lane),
+                             __shfl_xor_sync(~0u, total.count, lane)};
+      join(total, other);
+    }
+    return total;
   }
   __device__ static float finish(Partial partial) {
     if (partial.count == 0.f)
-      return -INFINITY_F32;
+      return __uint_as_float(noScore);
     if constexpr (Kind == Reduction::Mean)
       return partial.value / partial.count;
     if constexpr (Kind == Reduction::LogSumExp)
@@ -52,6 +82,14 @@ template <Reduction Kind> struct Reducer {
     return partial.value;
   }
 };
+
+/// The greatest power of two that is at most `value`, from 1 to 32.
+__host__ __device__ constexpr int sharedLanes(int value) {
+  int lanes = 1;
+  while (lanes * 2 <= value && lanes < 32)
+    lanes *= 2;
+  return lanes;
+}
 
 /// Rows of a tensor as a product needs them.
 struct ScoreRows {
@@ -115,10 +153,12 @@ __device__ __forceinline__ void loadPanel(const ScoreRows &rows, i64 first, int 
   }
 }
 
-/// The products of 128 rows with 128 rows, into `tile`. A warp computes 16 rows.
-template <class Element, int Channels>
+/// The products of 128 rows with 128 rows, to put(row, column, product). A warp computes 16 rows;
+/// `tile` is shared memory that put may write.
+template <class Element, int Channels, class Put>
 __device__ __forceinline__ void multiplyTile(const ScoreRows &queries, i64 firstQuery,
-                                             const ScoreRows &keys, i64 firstKey, float *tile) {
+                                             const ScoreRows &keys, i64 firstKey, float *tile,
+                                             Put &&put) {
   auto *queryPanel = reinterpret_cast<unsigned short *>(tile);
   unsigned short *keyPanel = queryPanel + scoreTile * panelChannels;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -151,8 +191,7 @@ __device__ __forceinline__ void multiplyTile(const ScoreRows &queries, i64 first
   for (int n = 0; n < scoreTile / 8; ++n)
 #pragma unroll
     for (int part = 0; part < 4; ++part)
-      tile[(16 * warp + lane / 4 + part / 2 * 8) * scorePitch + 8 * n + lane % 4 * 2 + part % 2] =
-          sums[n][part];
+      put(16 * warp + lane / 4 + part / 2 * 8, 8 * n + lane % 4 * 2 + part % 2, sums[n][part]);
   __syncthreads();
 }
 
@@ -160,10 +199,10 @@ __device__ __forceinline__ void multiplyTile(const ScoreRows &queries, i64 first
 
 /// The kinds that are no plain product of 16-bit elements. A thread computes 8 x 8 scores: rows
 /// 16 r + its row, columns 16 c + its column.
-template <Score Kind, class Element, int Channels>
+template <Score Kind, class Element, int Channels, class Put>
 __device__ __forceinline__ void combineTile(const ScoreRows &queries, i64 firstQuery,
                                             const ScoreRows &keys, const ScoreRows &companions,
-                                            i64 firstKey, float scale, float *tile) {
+                                            i64 firstKey, float scale, float *tile, Put &&put) {
   typedef typename Memory<Element>::Type Type;
   constexpr int depth = 16, pitch = scoreTile + 4;
   constexpr bool hasPairs = Kind == Score::Box || Kind == Score::Quadratic;
@@ -227,7 +266,7 @@ __device__ __forceinline__ void combineTile(const ScoreRows &queries, i64 firstQ
                    Memory<Element>::load(static_cast<const Type *>(
                        companions.base)[companions.offset + key * companions.rowStride]);
       }
-      tile[(16 * i + row) * scorePitch + 16 * j + column] = score;
+      put(16 * i + row, 16 * j + column, score);
     }
   __syncthreads();
 }
@@ -241,11 +280,15 @@ template <Reduction RowKind, int Rows, Reduction ColumnKind, int Columns, int Ti
 struct ScoreBlocks {
   /// Columns of a block may need several tiles; then what their rows have so far is kept.
   static constexpr bool isLong = Columns == 0 || Columns > scoreTile;
+  /// Every score is a result.
+  static constexpr bool isPlain = Rows == 1 && Columns == 1 && Group == 1;
   /// One tile has all there is of its blocks.
   static constexpr bool isDirect = !isLong && Group == 1 && Rows <= scoreTile;
   static constexpr int blockColumns = isLong ? 1 : TileColumns / (Columns ? Columns : 1);
   static constexpr int blockRows = TileRows / Rows;
   static constexpr int blocks = blockRows * blockColumns;
+  /// Rows of one tile that belong to blocks.
+  static constexpr int tileRows = TileRows < scoreTile ? TileRows : scoreTile;
   typedef Reducer<RowKind> RowReducer;
   typedef Reducer<ColumnKind> ColumnReducer;
 
@@ -254,94 +297,77 @@ struct ScoreBlocks {
 
   __device__ explicit ScoreBlocks(float *shared)
       : tile(shared), results(reinterpret_cast<Partial *>(shared + scoreTile * scorePitch)),
-        longRows(results + blocks) {
+        longRows(results + (isDirect ? 0 : blocks)) {
     for (int i = threadIdx.x; !isDirect && i < blocks; i += scoreThreads)
       results[i] = RowReducer::empty();
   }
   __device__ void openRows() {
-    if (isLong) {
-      for (int i = threadIdx.x; i < scoreTile; i += scoreThreads)
-        longRows[i] = ColumnReducer::empty();
-    }
+    for (int i = threadIdx.x; isLong && i < scoreTile; i += scoreThreads)
+      longRows[i] = ColumnReducer::empty();
     __syncthreads();
   }
-  /// Takes in one tile of long columns. `score(row, column, value)` is the final score, and whether
-  /// it counts.
-  template <class Finish> __device__ void addLong(int columns, Finish &&finish) {
-    // Two threads share a row and meet in a shuffle.
+  /// Takes in one tile of long columns. Two threads share a row.
+  __device__ void addLong(int columns) {
     const int row = threadIdx.x / 2, half = threadIdx.x % 2;
-    Partial mine = ColumnReducer::empty();
-    for (int column = half; column < columns; column += 2) {
-      float score = tile[row * scorePitch + column];
-      if (finish(row, column, score))
-        ColumnReducer::add(mine, score);
-    }
-    const Partial other = {__shfl_xor_sync(~0u, mine.value, 1),
-                           __shfl_xor_sync(~0u, mine.count, 1)};
-    if (half == 0) {
-      Partial total = longRows[row];
-      join(total, mine);
-      join(total, other);
-      longRows[row] = total;
+    const Partial sum = ColumnReducer::joinLanes(
+        ColumnReducer::line(tile + row * scorePitch + half, 2, (columns + 1 - half) / 2), 2);
+    if (half == 0)
+      ColumnReducer::join(longRows[row], sum);
+    __syncthreads();
+  }
+  /// The tile's rows are whole: their numbers become the first column of the tile.
+  __device__ void closeLong(int rows) {
+    for (int row = threadIdx.x; row < scoreTile; row += scoreThreads)
+      tile[row * scorePitch] =
+          row < rows ? ColumnReducer::finish(longRows[row]) : __uint_as_float(noScore);
+    __syncthreads();
+  }
+  /// Blocks of columns become one number each, at the start of the tile's rows.
+  __device__ void reduceColumns(int columns) {
+    constexpr int items = tileRows * blockColumns;
+    constexpr int lanes = items * 2 <= scoreThreads ? 2 : 1;
+    // Rows are read by one warp before it writes them, and no other warp has a part in them.
+    static_assert(scoreTile * lanes >= 32, "");
+    for (int first = 0; first < tileRows; first += scoreThreads / lanes) {
+      const int row = first + threadIdx.x / lanes;
+      const int part = threadIdx.x % lanes;
+      for (int block = 0; block < blockColumns; ++block) {
+        const int start = block * Columns, width = min(Columns, columns - start);
+        const Partial sum = ColumnReducer::joinLanes(
+            row < tileRows ? ColumnReducer::line(tile + row * scorePitch + start + part, lanes,
+                                                 (width + lanes - 1 - part) / lanes)
+                           : ColumnReducer::empty(),
+            lanes);
+        __syncwarp();
+        if (row < tileRows && part == 0)
+          tile[row * scorePitch + block] = ColumnReducer::finish(sum);
+      }
     }
     __syncthreads();
   }
-  __device__ static void join(Partial &total, Partial part) {
-    if (part.count == 0.f)
-      return;
-    if constexpr (ColumnKind == Reduction::LogSumExp) {
-      const float top = total.value > part.value ? total.value : part.value;
-      if (total.count == 0.f || top == INFINITY_F32) {
-        total = total.value == INFINITY_F32 ? total : part;
-        return;
-      }
-      total.count = total.count * exp2Fast((total.value - top) * log2e) +
-                    part.count * exp2Fast((part.value - top) * log2e);
-      total.value = top;
-    } else if constexpr (ColumnKind == Reduction::Max) {
-      ColumnReducer::add(total, part.value);
-    } else {
-      total.value += part.value;
-      total.count += part.count;
-    }
-  }
-  /// The rows of a tile, from row `base` of the program's on, are whole: reduces them.
-  __device__ void closeLong(int base, int rows) {
-    if (threadIdx.x == 0 || Rows == 1)
-      for (int row = Rows == 1 ? threadIdx.x : 0; row < rows; row += Rows == 1 ? scoreThreads : 1) {
-        const float value = ColumnReducer::finish(longRows[row]);
-        if (longRows[row].count != 0.f)
-          RowReducer::add(results[(base + row) / Rows], value);
-      }
-    __syncthreads();
-  }
-  /// Takes in one tile whose blocks of columns are whole. Rows beyond `rows` and columns beyond
-  /// `columns` do not exist; the tile starts at row `base` of the program's. `store(block, score)`
-  /// gets what is final.
-  template <class Finish, class Store>
-  __device__ void add(int base, int rows, int columns, Finish &&finish, Store &&store) {
-    // A block of columns has a thread; where there are fewer than threads, they share its rows.
-    constexpr int tileRows = Rows < scoreTile ? TileRows : scoreTile;
+  /// Rows of the tile, from row `base` of the program's on, join their blocks. `store(block,
+  /// score)` gets what is final.
+  template <class Store> __device__ void reduceRows(int base, Store &&store) {
     constexpr int heights = (tileRows + Rows - 1) / Rows;
     constexpr int items = heights * blockColumns;
-    for (int item = threadIdx.x; item < items; item += scoreThreads) {
+    constexpr int lanes = sharedLanes(items >= scoreThreads ? 1 : scoreThreads / items);
+    constexpr int step = scoreThreads / lanes;
+    for (int first = 0; first < items; first += step) {
+      const int item = first + threadIdx.x / lanes, part = threadIdx.x % lanes;
       const int height = item / blockColumns, width = item % blockColumns;
+      const int rows = min(Rows, tileRows - height * Rows);
+      Partial sum = RowReducer::joinLanes(
+          item < items ? RowReducer::line(tile + (height * Rows + part) * scorePitch + width,
+                                          lanes * scorePitch, (rows + lanes - 1 - part) / lanes)
+                       : RowReducer::empty(),
+          lanes);
+      if (item >= items || part != 0)
+        continue;
       const int block = (base / Rows + height) * blockColumns + width;
-      Partial total = isDirect ? RowReducer::empty() : results[block];
-      for (int row = height * Rows; row < min(rows, (height + 1) * Rows); ++row) {
-        Partial line = ColumnReducer::empty();
-        for (int column = width * Columns; column < min(columns, (width + 1) * Columns); ++column) {
-          float score = tile[row * scorePitch + column];
-          if (finish(row, column, score))
-            ColumnReducer::add(line, score);
-        }
-        if (line.count != 0.f)
-          RowReducer::add(total, ColumnReducer::finish(line));
-      }
       if constexpr (isDirect)
-        store(block, RowReducer::finish(total));
+        store(block, RowReducer::finish(sum));
       else
-        results[block] = total;
+        RowReducer::join(results[block], sum);
     }
     __syncthreads();
   }
@@ -351,9 +377,10 @@ struct ScoreBlocks {
       scoreTile * scorePitch * 4 + (isDirect ? 0 : 8 * blocks) + (isLong ? 8 * scoreTile : 0);
 };
 
-/// Everything of one program. `product(member, row, column)` leaves the raw products of a tile in
-/// shared memory; `finish(member, row, column, score)` makes a score of one and says whether it
-/// counts; `store(row, column, score)` writes that of a block, numbered from the tensor's first.
+/// Everything of one program. `product(member, row, column, put)` gives put(row, column, product)
+/// the raw products of a tile; `finish(member, row, column, score)` makes a score of one and says
+/// whether it counts; `store(row, column, score)` writes that of a block, numbered from the
+/// tensor's first.
 template <class Blocks, int Rows, int Columns, int TileRows, int TileColumns, int Group,
           class Product, class Finish, class Store>
 __device__ __forceinline__ void scoreBlocks(float *shared, i64 firstRow, i64 rows, i64 firstColumn,
@@ -367,7 +394,7 @@ __device__ __forceinline__ void scoreBlocks(float *shared, i64 firstRow, i64 row
     const i64 row = firstRow / Rows + block / Blocks::blockColumns;
     const i64 column = firstColumn / blockColumns + block % Blocks::blockColumns;
     if (row * Rows < rows && (Columns == 0 || column * Columns < columns))
-      store(row, column, score);
+      store(row, column, isNone(score) ? -INFINITY_F32 : score);
   };
 #pragma unroll 1
   for (int member = 0; member < Group; ++member)
@@ -379,17 +406,28 @@ __device__ __forceinline__ void scoreBlocks(float *shared, i64 firstRow, i64 row
 #pragma unroll 1
       for (i64 column = firstColumn; column < endColumn; column += scoreTile) {
         const int width = static_cast<int>(min(endColumn - column, static_cast<i64>(scoreTile)));
-        product(member, row, column);
-        auto one = [&](int r, int c, float &score) {
-          return r < height && finish(member, row + r, column + c, score);
-        };
+        product(member, row, column, [&](int r, int c, float score) {
+          const bool isThere = r < height && c < width;
+          const bool counts = isThere && finish(member, row + r, column + c, score);
+          if constexpr (Blocks::isPlain) {
+            if (isThere)
+              store(row + r, column + c, counts ? score : -INFINITY_F32);
+          } else {
+            shared[r * scorePitch + c] = counts ? score : __uint_as_float(noScore);
+          }
+        });
         if constexpr (Blocks::isLong)
-          blocks.addLong(width, one);
-        else
-          blocks.add(base, height, width, one, storeBlock);
+          blocks.addLong(width);
+        else if constexpr (!Blocks::isPlain) {
+          if constexpr (Columns > 1)
+            blocks.reduceColumns(width);
+          blocks.reduceRows(base, storeBlock);
+        }
       }
-      if constexpr (Blocks::isLong)
-        blocks.closeLong(base, height);
+      if constexpr (Blocks::isLong) {
+        blocks.closeLong(height);
+        blocks.reduceRows(base, storeBlock);
+      }
     }
   for (int block = threadIdx.x; !Blocks::isDirect && block < Blocks::blocks; block += scoreThreads)
     storeBlock(block, blocks.result(block));

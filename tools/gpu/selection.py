@@ -1,0 +1,215 @@
+"""Selection on a GPU: its numbers against PyTorch, and what it costs beside the attention that it feeds.
+
+    LACUNA_LIBRARY=build/release/lib/liblacuna.so.0 python3 tools/gpu/selection.py [WORD ...] [--json FILE] [--tokens 131072]
+
+Needs PyTorch with a GPU. A word chooses the tables whose name has it: check, steps, chain, peers, tokens. Times are medians of device time
+over runs that follow each other, in one process with cuDNN's attention.
+"""
+import argparse
+import json
+import os
+import pathlib
+import statistics
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "bindings/python"))
+
+import torch  # noqa: E402
+
+import lacuna  # noqa: E402
+
+H, D, BLOCK = 16, 128, 128
+
+
+def tokens(heads=H, d=D, type="bf16"):
+    return f"tensor<?x{heads}x?x{d}x{type}>"
+
+
+SCORES, IDS, COUNTS = f"tensor<?x{H}x?x?xf32>", f"tensor<?x{H}x?x?xi32>", f"tensor<?x{H}x?xi32>"
+Q = K = V = tokens()
+PAST = "%past = sparsity.causal"
+RESTRICT = f"%t = select.restrict %s within %past force %kept : {SCORES}"
+FORCED = "%sink = sparsity.prefix 1\n%own = sparsity.window left(1) right(0)\n%kept = sparsity.union %sink, %own"
+
+
+def function(arguments, results, lines):
+    names, types = ", ".join(name for name, _ in results), ", ".join(type for _, type in results)
+    body = "\n".join(lines)
+    return f"func.func @f({', '.join(arguments)}) -> ({types}) {{\n{body}\nreturn {names} : {types}\n}}\n"
+
+
+def summarize(value, name, block=BLOCK, out=None):
+    return f"%{name} = select.summarize mean %{value} block [{block}] : {Q} -> {out or Q}"
+
+
+def choose(causal, source="%s", rule="top_k(%n : index)"):
+    return f"%ids, %counts = select.choose {rule} {source} : {SCORES} -> {IDS}, {COUNTS}"
+
+
+def attend(causal):
+    listed = f"%listed = sparsity.blocks %ids, %counts query [{BLOCK}] key [{BLOCK}] : {IDS}, {COUNTS}"
+    return [listed, "%set = sparsity.intersect %listed, %past" if causal else "%set = sparsity.union %listed, %listed",
+            f"%o = attn.attend %q, %k, %v over %set : {Q}, {K}, {V} -> {Q}"]
+
+
+NUMBERS = f"top_k(%n : {COUNTS})"
+
+
+def chain(causal, results="o"):
+    """Mean pooling, scores, top-k and attention: the whole, or up to the lists."""
+    lines = [PAST, FORCED, summarize("q", "qm"), summarize("k", "km"), f"%s = select.score dot %qm, %km : {Q}, {K} -> {SCORES}"]
+    if causal:
+        lines += [RESTRICT, choose(True, "%t", NUMBERS)]
+    else:
+        lines += [choose(False)]
+    number = f"%n: {COUNTS}" if causal else "%n: index"
+    if results == "ids":
+        return function([f"%q: {Q}", f"%k: {K}", number], [("%s" if not causal else "%t", SCORES), ("%ids", IDS), ("%counts", COUNTS)], lines)
+    return function([f"%q: {Q}", f"%k: {K}", f"%v: {V}", number], [("%o", Q)], lines + attend(causal))
+
+
+def attention(causal):
+    return function([f"%q: {Q}", f"%k: {K}", f"%v: {V}", f"%ids: {IDS}", f"%counts: {COUNTS}"], [("%o", Q)],
+                    [PAST] + attend(causal))
+
+
+def time(call, seconds=0.5):
+    """Median device time of a call in ms."""
+    call()
+    torch.cuda.synchronize()
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    call()
+    end.record()
+    torch.cuda.synchronize()
+    rounds = max(3, min(200, int(seconds * 1000 / max(start.elapsed_time(end), 1e-3))))
+    events = [torch.cuda.Event(enable_timing=True) for _ in range(rounds + 1)]
+    events[0].record()
+    for event in events[1:]:
+        call()
+        event.record()
+    torch.cuda.synchronize()
+    return statistics.median(a.elapsed_time(b) for a, b in zip(events, events[1:]))
+
+
+def draw(n, heads=H, batch=1):
+    """Neighbouring keys are alike, as in texts, so that means of blocks say something."""
+    base = torch.randn(batch, heads, (n + BLOCK - 1) // BLOCK, D, device="cuda").repeat_interleave(BLOCK, 2)[:, :, :n]
+    return (base + torch.randn(batch, heads, n, D, device="cuda")).to(torch.bfloat16)
+
+
+def numbers(n, causal, share):
+    blocks = (n + BLOCK - 1) // BLOCK
+    if not causal:
+        return max(1, int(share * blocks + 0.999999))
+    row = torch.arange(1, blocks + 1, device="cuda")
+    return (row * share).ceil().int().clamp(min=1).expand(1, H, -1).contiguous()
+
+
+def check(report):
+    """Scores and lists of the chain against PyTorch; lists exactly, given the scores."""
+    for n in (1000, 4096):
+        q, k = draw(n), draw(n)
+        for causal in (False, True):
+            wanted = numbers(n, causal, 0.25)
+            scores, ids, counts = lacuna.compile(chain(causal, "ids"))(q, k, wanted)
+            pool = lambda x: torch.stack([part.float().mean(2) for part in x.split(BLOCK, 2)], 2).to(torch.bfloat16).float()
+            expected = pool(q) @ pool(k).transpose(2, 3) / D**0.5
+            blocks = expected.shape[2]
+            if causal:
+                i, j = torch.arange(blocks, device="cuda")[:, None], torch.arange(blocks, device="cuda")[None]
+                expected = torch.where((j == 0) | (i - j <= 1), float("inf"), expected).masked_fill(j > i, float("-inf"))
+            torch.testing.assert_close(scores, expected, atol=2e-2, rtol=2e-2)
+            order = torch.sort(scores, dim=-1, descending=True, stable=True).indices
+            for head in range(H):
+                for row in range(blocks):
+                    number = int(wanted[0, head, row]) if causal else wanted
+                    number = min(number, int((scores[0, head, row] != float("-inf")).sum()))
+                    assert int(counts[0, head, row]) == number, (n, causal, head, row)
+                    assert torch.equal(ids[0, head, row, :number].long(), order[0, head, row, :number].sort().values)
+                    assert bool((ids[0, head, row, number:] == -1).all())
+            report(f"check {n} {'causal' if causal else 'all'}", {"ok": True})
+
+
+def steps(report, n):
+    """What each step takes."""
+    q, k = draw(n), draw(n)
+    pooled = lacuna.compile(function([f"%q: {Q}"], [("%m", Q)], [summarize("q", "m")]))
+    score = lacuna.compile(function([f"%q: {Q}", f"%k: {K}"], [("%s", SCORES)], [f"%s = select.score dot %q, %k : {Q}, {K} -> {SCORES}"]))
+    packed = lacuna.compile(function([f"%q: {Q}", f"%k: {K}"], [("%s", SCORES)], [
+        f"%s = select.score dot %q, %k rows 128 by log_sum_exp : {Q}, {K} -> {SCORES}"]))
+    restrict = lacuna.compile(function([f"%s: {SCORES}"], [("%t", SCORES)], [PAST, FORCED, RESTRICT]))
+    rule = lambda text: lacuna.compile(function([f"%s: {SCORES}"], [("%ids", IDS), ("%counts", COUNTS)], [choose(False, "%s", text)]))
+    qm, km = pooled(q), pooled(k)
+    s = score(qm, km)
+    bytes = q.numel() * 2
+    ms = time(lambda: pooled(q))
+    report(f"mean {n}", {"ms": ms, "TB/s": bytes / ms / 1e9})
+    report(f"score of means {n}", {"ms": time(lambda: score(qm, km))})
+    ms = time(lambda: packed(q, km))
+    report(f"score of rows, log-sum-exp {n}", {"ms": ms, "TFLOP/s": 2 * n * km.shape[2] * D * H / ms / 1e9})
+    report(f"restrict {n}", {"ms": time(lambda: restrict(s))})
+    for text in ("top_k(102)", "share(0.1)", "top_p(0.5)", "near_max(-1.0)", "share(0.1) "):
+        scope = " scope head" if text.endswith(" ") else ""
+        program = rule(text.strip()) if not scope else lacuna.compile(function(
+            [f"%s: {SCORES}"], [("%ids", IDS), ("%counts", COUNTS)],
+            [f"%ids, %counts = select.choose {text.strip()} %s{scope} : {SCORES} -> {IDS}, {COUNTS}"]))
+        report(f"choose {text.strip()}{scope} {n}", {"ms": time(lambda: program(s))})
+
+
+def sdpa(q, k, v, causal):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+
+def whole(report, n, peers=True):
+    """Selection and attention together, against cuDNN."""
+    q, k, v = draw(n), draw(n), draw(n)
+    for causal in (False, True):
+        wanted = numbers(n, causal, 0.1)
+        select, all, alone = lacuna.compile(chain(causal, "ids")), lacuna.compile(chain(causal)), lacuna.compile(attention(causal))
+        _, ids, counts = select(q, k, wanted)
+        pairs = int(counts.long().sum()) * BLOCK * BLOCK
+        if causal:  # the own block has its lower half
+            pairs -= H * (n // BLOCK) * (BLOCK * (BLOCK - 1) // 2)
+        times = {"select ms": time(lambda: select(q, k, wanted)), "attend ms": time(lambda: alone(q, k, v, ids, counts)),
+                 "whole ms": time(lambda: all(q, k, v, wanted))}
+        times["attend TFLOP/s"] = 4 * D * pairs / times["attend ms"] / 1e9
+        times["select / attend"] = times["select ms"] / times["attend ms"]
+        if peers:
+            times["cuDNN ms"] = time(lambda: sdpa(q, k, v, causal), 1.0)
+            times["cuDNN TFLOP/s"] = 4 * D * H * n * n / (2 if causal else 1) / times["cuDNN ms"] / 1e9
+            times["select / cuDNN"] = times["select ms"] / times["cuDNN ms"]
+            times["cuDNN / whole"] = times["cuDNN ms"] / times["whole ms"]
+        report(f"chain {'causal' if causal else 'all'} {n}", times)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("words", nargs="*")
+    parser.add_argument("--json")
+    parser.add_argument("--tokens", type=int, default=131072)
+    options = parser.parse_args()
+    wanted = lambda name: not options.words or any(word in name for word in options.words)
+    results = {"device": torch.cuda.get_device_name(), "torch": torch.__version__}
+
+    def report(name, values):
+        results[name] = values
+        print(f"{name:44} " + "  ".join(f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
+                                        for key, value in values.items()), flush=True)
+
+    if wanted("check"):
+        check(report)
+    if wanted("steps"):
+        steps(report, options.tokens)
+    if wanted("chain"):
+        whole(report, options.tokens)
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(results, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()
