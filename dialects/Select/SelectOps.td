@@ -230,7 +230,7 @@ def Select_ChooseOp : Select_Op<"choose"> {
     | rule | c |
     |---|---|
     | `top_k` | the number |
-    | `share` | `ceil(number * columns)`, of all columns of the tensor |
+    | `share` | `ceil(number * candidates)`, the number cut to a multiple of 2^-32 |
     | `top_p` | f, and as many as are needed for a sum of p of at least the number |
     | `above` | f, and as many as have `s >= number` |
     | `near_max` | f, and as many as have `s >= m + number` |
@@ -239,10 +239,10 @@ def Select_ChooseOp : Select_Op<"choose"> {
     then at least `floor` and at most `cap`, and never more than there are
     candidates. `scope head` orders the candidates of all rows of a head
     together (rows before columns among equal scores), `scope batch` those of all
-    heads of a batch entry: the number, `share`'s columns, floor and cap then mean all of them
+    heads of a batch entry: the number, floor and cap then mean all of them
     together; only `top_k` and `share` have a scope. The capacity of `ids` is
     `min(columns, max(number, floor), cap)` for `top_k` with a number, `min(columns,
-    max(share, floor), cap)` for `share`, else `min(columns, cap)`; columns in a
+    max(ceil(share * columns), floor), cap)` for `share`, else `min(columns, cap)`; columns in a
     scope other than `row`.
 
     ```mlir

@@ -104,12 +104,7 @@ Choice::Bounds Choice::boundsByRule(const RowIndex &row, const std::vector<int64
     return {count, count};
   }
   if (rule == ChoiceRule::Share) {
-    int64_t columns = scores.shape[3];
-    if (scope != ChoiceScope::Row)
-      columns *= scores.shape[2];
-    if (scope == ChoiceScope::Batch)
-      columns *= scores.shape[1];
-    int64_t count = countOfShare(wanted, columns);
+    int64_t count = countOfShare(wanted, static_cast<int64_t>(order.size()));
     return {count, count};
   }
   int64_t forced = 0;

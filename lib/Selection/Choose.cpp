@@ -29,7 +29,6 @@ public:
     forEachRow([&](int64_t head, int64_t row) { forEachColumn(head, row, visit); });
   }
   int64_t columns() const { return scores.extents[3]; }
-  int64_t allColumns() const { return (heads[1] - heads[0]) * (rows[1] - rows[0]) * columns(); }
 
   int64_t batch;
 
@@ -149,7 +148,7 @@ static int64_t countByRule(Rule rule, double number, const Rows &rows,
   case Rule::TopK:
     return toCount(number);
   case Rule::Share:
-    return countOfShare(number, rows.allColumns());
+    return countOfShare(number, statistics.candidates);
   case Rule::TopP:
     return statistics.forced + countShare(rows, statistics, number);
   case Rule::Above:
