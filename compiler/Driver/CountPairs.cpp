@@ -130,6 +130,10 @@ static void addTable(const Tensor &table, SetCounts &counts) {
 
 FailureOr<std::vector<AttendCounts>> countPairs(const BoundSpec &spec, Executor &executor,
                                                 const SpecToTileOptions &tiles) {
+  // A function that only chooses has no pairs.
+  func::FuncOp function = spec.function;
+  if (function.getBody().front().getOps<attn::AttendOp>().empty())
+    return std::vector<AttendCounts>();
   FailureOr<Study> study = runStudy(spec, executor, tiles, [&](OpPassManager &passes) {
     buildTilesToCounts(passes, /*unaligned=*/tiles.target == "sm_90a");
   });
