@@ -102,8 +102,8 @@ TEST(Choose, keepsFloorCapAndCapacity) {
 }
 
 TEST(Choose, countsNumbersThatAreNoneAsZero) {
-  for (Rule rule : {Rule::TopK, Rule::Share, Rule::TopP, Rule::Above, Rule::NearMax,
-                    Rule::Deviation})
+  for (Rule rule :
+       {Rule::TopK, Rule::Share, Rule::TopP, Rule::Above, Rule::NearMax, Rule::Deviation})
     EXPECT_THAT(chooseRow({1, 2}, rule, nan32, 2), ElementsAre(-1, -1));
   EXPECT_THAT(chooseRow({1, 2}, Rule::TopK, -5, 2), ElementsAre(-1, -1));
   EXPECT_THAT(chooseRow({1, 2}, Rule::TopK, 1e300, 2), ElementsAre(0, 1));
@@ -175,7 +175,8 @@ Lists::Lists(Random &random, std::vector<int64_t> shape)
     : memory(ElementType::F32, {2 * shape[0] * shape[1] * shape[2] * shape[3]}),
       ids(ElementType::I32, shape), counts(ElementType::I32, {shape[0], shape[1], shape[2]}) {
   // Rows before heads, and every second element.
-  scores = {ElementType::F32, shape,
+  scores = {ElementType::F32,
+            shape,
             {2 * shape[1] * shape[2] * shape[3], 2 * shape[3], 2 * shape[1] * shape[3], 2},
             memory.view().data};
   for (int64_t at = 0; at < memory.view().elements(); ++at)
@@ -292,8 +293,8 @@ TEST(Sample, drawsEachColumnWithItsChance) {
 
 TEST(Sample, weighsByTheChance) {
   std::vector<float> weights(2);
-  EXPECT_THAT(drawOften({0, 0}, 0.5, 1000, weights), testing::Each(testing::AllOf(
-                                                         testing::Gt(180), testing::Lt(320))));
+  EXPECT_THAT(drawOften({0, 0}, 0.5, 1000, weights),
+              testing::Each(testing::AllOf(testing::Gt(180), testing::Lt(320))));
   EXPECT_THAT(drawOften({0, 0}, 100, 1, weights), ElementsAre(1, 1));
   EXPECT_THAT(weights, ElementsAre(1, 1));
   EXPECT_THAT(drawOften({0, 0}, 0, 10, weights), ElementsAre(0, 0));
