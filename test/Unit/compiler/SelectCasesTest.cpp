@@ -1,0 +1,259 @@
+//===- SelectCasesTest.cpp - failures that others met with selectors ------===//
+//
+// As in CasesTest.cpp each test carries the number of a report, all of group F;
+// those without one are bad inputs that no report named.
+//
+//===----------------------------------------------------------------------===//
+#include "test/Support/SpecRunner.h"
+#include "test/Unit/compiler/CaseTensors.h"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <limits>
+
+using namespace lacuna;
+using lacuna::test::SpecRunner;
+using testing::Each;
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// A spec that chooses among given scores.
+static std::string choiceSpec(const std::string &rule, const std::string &clauses = "") {
+  return fmt::format("func.func @spec(%s: tensor<?x?x?x?xf32>) -> (tensor<?x?x?x?xi32>, "
+                     "tensor<?x?x?xi32>) {{\n"
+                     "  %ids, %counts = select.choose {} %s{}\n"
+                     "    : tensor<?x?x?x?xf32> -> tensor<?x?x?x?xi32>, tensor<?x?x?xi32>\n"
+                     "  return %ids, %counts : tensor<?x?x?x?xi32>, tensor<?x?x?xi32>\n}}\n",
+                     rule, clauses);
+}
+
+namespace {
+/// Attention over the blocks that mean queries and mean keys choose.
+struct Selector {
+  int64_t queryHeads = 2, keyHeads = 2, channels = 16, block = 64, keyBlock = 64;
+  std::string type = "f32", rule = "top_k(16)", restrict = "";
+
+  std::string text() const;
+};
+} // namespace
+
+std::string Selector::text() const {
+  std::string query = fmt::format("tensor<?x{}x?x{}x{}>", queryHeads, channels, type);
+  std::string key = fmt::format("tensor<?x{}x?x{}x{}>", keyHeads, channels, type);
+  std::string scores = fmt::format("tensor<?x{}x?x?xf32>", queryHeads);
+  std::string ids = fmt::format("tensor<?x{}x?x?xi32>", queryHeads);
+  std::string counts = fmt::format("tensor<?x{}x?xi32>", queryHeads);
+  std::string lse = fmt::format("tensor<?x{}x?xf32>", queryHeads);
+  std::string chosen = restrict.empty() ? "%s" : "%t";
+  return fmt::format("func.func @spec(%q: {0}, %k: {1}, %v: {1}) -> ({0}, {2}, {3}, {4}) {{\n"
+                     "  %qm = select.summarize mean %q block [{5}] : {0} -> {0}\n"
+                     "  %km = select.summarize mean %k block [{6}] : {1} -> {1}\n"
+                     "  %s = select.score dot %qm, %km : {0}, {1} -> {7}\n{8}"
+                     "  %ids, %counts = select.choose {9} {10} : {7} -> {3}, {4}\n"
+                     "  %set = sparsity.blocks %ids, %counts query [{5}] key [{6}] : {3}, {4}\n"
+                     "  %o, %lse = attn.attend %q, %k, %v over %set : {0}, {1}, {1} -> {0}, {2}\n"
+                     "  return %o, %lse, %ids, %counts : {0}, {2}, {3}, {4}\n}}\n",
+                     query, key, lse, ids, counts, block, keyBlock, scores, restrict, rule, chosen);
+}
+
+TEST(SelectCases, F1_sixteenBlocksOf100Tokens) {
+  SpecRunner runner(Selector().text());
+  ASSERT_EQ(runner.getMistake(), "");
+  ASSERT_EQ(runner.run({{"b", "1"}, {"n", "100"}}), "");
+  // Both blocks, and no room for more.
+  EXPECT_EQ(runner.result(2).shape, (std::vector<int64_t>{1, 2, 2, 2}));
+  EXPECT_THAT(elements(runner.result(3)), Each(2));
+  EXPECT_THAT(elements(runner.result(2)), testing::ElementsAre(0, 1, 0, 1, 0, 1, 0, 1));
+}
+
+TEST(SelectCases, F1_fewerCandidatesThanColumns) {
+  Selector selector;
+  selector.restrict = "  %past = sparsity.causal\n"
+                      "  %t = select.restrict %s within %past : tensor<?x2x?x?xf32>\n";
+  SpecRunner runner(selector.text());
+  ASSERT_EQ(runner.getMistake(), "");
+  ASSERT_EQ(runner.run({{"b", "1"}, {"n", "200"}}), "");
+  EXPECT_EQ(runner.result(2).shape, (std::vector<int64_t>{1, 2, 4, 4}));
+  for (int64_t row = 0; row < 4; ++row) {
+    EXPECT_EQ(runner.result(3).at({0, 0, row}), row + 1);
+    for (int64_t entry = 0; entry < 4; ++entry)
+      EXPECT_EQ(runner.result(2).at({0, 0, row, entry}), entry <= row ? entry : -1);
+  }
+}
+
+TEST(SelectCases, F2_topKBeyondTheKeys) {
+  Selector selector;
+  selector.rule = "top_k(2048)";
+  selector.block = 16;
+  selector.keyBlock = 1;
+  SpecRunner runner(selector.text());
+  ASSERT_EQ(runner.getMistake(), "");
+  ASSERT_EQ(runner.run({{"b", "1"}, {"n", "70"}}), "");
+  EXPECT_EQ(runner.result(2).shape[3], 70);
+  EXPECT_THAT(elements(runner.result(3)), Each(70));
+}
+
+TEST(SelectCases, F16_oneQueryAmong512Keys) {
+  Selector selector;
+  selector.queryHeads = selector.keyHeads = 4;
+  selector.channels = 128;
+  selector.rule = "above(1000000)";
+  SpecRunner runner(selector.text());
+  ASSERT_EQ(runner.getMistake(), "");
+  ASSERT_EQ(runner.run({{"b", "1"}, {"nq", "1"}, {"nk", "512"}}), "");
+  EXPECT_THAT(elements(runner.result(2)), Each(-1));
+  EXPECT_THAT(elements(runner.result(3)), Each(0));
+  EXPECT_THAT(elements(runner.result(0)), Each(0));
+  EXPECT_THAT(elements(runner.result(1)), Each(-infinity));
+}
+
+TEST(SelectCases, F17_fewerThanKScoresAboveTheLeastHalf) {
+  SpecRunner runner(choiceSpec("top_k(40)"));
+  ASSERT_EQ(runner.getMistake(), "");
+  // 77 columns end inside a tile; most lie at or below what half precision has.
+  ASSERT_EQ(runner.run({{"s", "1x1x3x77"}},
+                       [](BoundSpec &spec) {
+                         fill(input(spec, 0), -65504);
+                         for (int64_t column = 40; column < 77; ++column)
+                           input(spec, 0).set({0, 0, 1, column}, -1e30);
+                         for (int64_t column = 5; column < 77; ++column)
+                           input(spec, 0).set({0, 0, 2, column}, -infinity);
+                       }),
+            "");
+  EXPECT_EQ(runner.result(1).at({0, 0, 0}), 40);
+  EXPECT_EQ(runner.result(1).at({0, 0, 1}), 40);
+  EXPECT_EQ(runner.result(1).at({0, 0, 2}), 5);
+  for (double id : elements(runner.result(0)))
+    EXPECT_TRUE(id >= -1 && id < 77) << id;
+}
+
+TEST(SelectCases, F19_nanAndInfiniteScores) {
+  for (std::string rule :
+       {"top_k(4)", "share(0.2)", "top_p(0.5)", "above(0)", "near_max(-1)", "deviation(1)"}) {
+    SpecRunner runner(choiceSpec(rule, " floor 3"));
+    ASSERT_EQ(runner.getMistake(), "") << rule;
+    ASSERT_EQ(runner.run({{"s", "1x1x5x20"}},
+                         [](BoundSpec &spec) {
+                           Tensor &scores = input(spec, 0);
+                           for (int64_t column = 0; column < 20; ++column) {
+                             scores.set({0, 0, 0, column}, NAN);
+                             scores.set({0, 0, 1, column}, infinity);
+                             scores.set({0, 0, 2, column}, -infinity);
+                             scores.set({0, 0, 3, column}, column % 2 ? NAN : infinity);
+                           }
+                           scores.set({0, 0, 4, 7}, NAN);
+                         }),
+              "")
+        << rule;
+    for (double id : elements(runner.result(0)))
+      EXPECT_TRUE(id >= -1 && id < 20) << rule;
+    // All NaN: the first ones, for NaN comes last but is a candidate. All -inf: none.
+    EXPECT_EQ(runner.result(0).at({0, 0, 0, 0}), 0) << rule;
+    EXPECT_EQ(runner.result(1).at({0, 0, 2}), 0) << rule;
+  }
+}
+
+TEST(SelectCases, F20_topTwentyOfHalfAMillion) {
+  SpecRunner runner(choiceSpec("top_k(20)"));
+  ASSERT_EQ(runner.run({{"s", "1x10x1x500000"}}), "");
+  for (double id : elements(runner.result(0)))
+    EXPECT_TRUE(id >= 0 && id < 500000) << id;
+}
+
+// Lists are walked in the order of their ids, a static set full tiles first: both agree with the
+// oracle, and each is the same in every run.
+TEST(SelectCases, F22_theSameCausalSetAsListAndAsFormula) {
+  Selector selector;
+  selector.restrict = "  %past = sparsity.causal\n"
+                      "  %t = select.restrict %s within %past : tensor<?x2x?x?xf32>\n";
+  std::string text = selector.text();
+  std::string from = "  %o, %lse = attn.attend %q, %k, %v over %set";
+  text.replace(text.find(from), from.size(),
+               "  %below = sparsity.intersect %set, %past\n"
+               "  %o, %lse = attn.attend %q, %k, %v over %below");
+  SpecRunner runner(text);
+  ASSERT_EQ(runner.getMistake(), "");
+  ASSERT_EQ(runner.run({{"b", "1"}, {"n", "300"}}), "");
+  std::vector<double> first = elements(runner.result(0));
+  ASSERT_EQ(runner.run({{"b", "1"}, {"n", "300"}}), "");
+  EXPECT_EQ(elements(runner.result(0)), first);
+}
+
+//===----------------------------------------------------------------------===//
+// Without a report
+//===----------------------------------------------------------------------===//
+
+TEST(SelectCases, nothingToChooseFrom) {
+  for (std::string rule :
+       {"top_k(4)", "share(0.5)", "top_p(0.5)", "above(0)", "near_max(-1)", "deviation(1)"})
+    for (std::string scope : {"", " scope head", " scope batch"}) {
+      if (!scope.empty() && rule.find("top_k") && rule.find("share"))
+        continue;
+      SpecRunner runner(choiceSpec(rule, scope));
+      ASSERT_EQ(runner.getMistake(), "") << rule << scope;
+      for (std::string shape : {"0x2x3x4", "1x0x3x4", "1x2x0x4", "1x2x3x0"})
+        EXPECT_EQ(runner.run({{"s", shape}}), "") << rule << scope << ' ' << shape;
+    }
+}
+
+TEST(SelectCases, noTokensNoKeysNoBatch) {
+  SpecRunner runner(Selector().text());
+  for (test::Assignments sizes : {test::Assignments{{"b", "0"}, {"n", "100"}},
+                                  {{"b", "1"}, {"nq", "0"}, {"nk", "100"}},
+                                  {{"b", "1"}, {"nq", "100"}, {"nk", "0"}},
+                                  {{"b", "1"}, {"n", "0"}}})
+    EXPECT_EQ(runner.run(sizes), "") << test::describe(sizes);
+}
+
+TEST(SelectCases, numbersThatNoRowCanHave) {
+  std::string text = choiceSpec("top_k(%n)");
+  text.replace(text.find(") -> (tensor"), 1, ", %n: index)");
+  SpecRunner runner(text);
+  ASSERT_EQ(runner.getMistake(), "");
+  ASSERT_EQ(runner.run({{"s", "1x1x2x5"}, {"n", "9000000000"}}), "");
+  EXPECT_THAT(elements(runner.result(1)), Each(5));
+  ASSERT_EQ(runner.run({{"s", "1x1x2x5"}, {"n", "0"}}), "");
+  EXPECT_THAT(elements(runner.result(1)), Each(0));
+  // A number below 0 is refused or counts as none; it never is an extent.
+  std::string negative = runner.run({{"s", "1x1x2x5"}, {"n", "-3"}});
+  if (negative.empty())
+    EXPECT_THAT(elements(runner.result(1)), Each(0));
+  else
+    EXPECT_THAT(negative, testing::HasSubstr("expected"));
+}
+
+TEST(SelectCases, tensorsWithAnyStrides) {
+  SpecRunner runner(Selector().text());
+  std::vector<OwnedTensor> memory;
+  ASSERT_EQ(
+      runner.run({{"b", "2"}, {"n", "150"}},
+                 [&](BoundSpec &spec) {
+                   // Channels before tokens, with NaN in between.
+                   for (size_t index = 0; index < 3; ++index) {
+                     Tensor &old = input(spec, index);
+                     OwnedTensor &larger =
+                         memory.emplace_back(ElementType::F32, std::vector<int64_t>{2, 2, 16, 301});
+                     fill(larger.view(), NAN);
+                     Tensor spread{
+                         old.type, old.shape, {2 * 16 * 301, 16 * 301, 2, 301}, larger.view().data};
+                     copyElements(old, spread);
+                     old = spread;
+                   }
+                 }),
+      "");
+}
+
+TEST(SelectCases, poisonStaysInItsBlock) {
+  Selector selector;
+  selector.rule = "top_k(2)";
+  SpecRunner runner(selector.text());
+  ASSERT_EQ(runner.run({{"b", "1"}, {"n", "256"}},
+                       [](BoundSpec &spec) { input(spec, 1).set({0, 0, 70, 3}, NAN); }),
+            "");
+  // The second block of keys has a score of NaN: others come first.
+  for (int64_t row = 0; row < 4; ++row)
+    for (int64_t entry = 0; entry < 2; ++entry)
+      EXPECT_NE(runner.result(2).at({0, 0, row, entry}), 1);
+}
