@@ -128,6 +128,16 @@ lacuna_status lacuna_run(const lacuna_executable *executable, void *stream,
   return finishRun(*executable, status, error);
 }
 
+lacuna_status lacuna_run_call(const lacuna_call *call, void *stream, lacuna_error **error) {
+  if (Status status = checkPointers({{call, "a call"}}); !status)
+    return finish(status, error);
+  lacuna_call read = {};
+  if (Status status = readOptions(call, read, "call"); !status)
+    return finish(status, error);
+  return lacuna_run(read.executable, stream, read.arguments, read.argument_count, read.results,
+                    read.result_count, error);
+}
+
 namespace {
 /// A result with memory of the device, and the DLPack tensor that shows it.
 struct OwnedResult {

@@ -45,7 +45,7 @@ def window(q, k, v, left):
 
 
 class DlpackArray:
-    """NumPy memory that shows nothing but DLPack, on whichever device it claims to be."""
+    """NumPy memory that shows nothing but DLPack as it was before versions, on whichever device it claims to be."""
 
     alive = 0
 
@@ -61,9 +61,11 @@ class DlpackArray:
         if self.error:
             raise self.error
         self.streams.append(stream)
+        return self.share(_arrays.DLManagedTensor(), _arrays._DELETER, _arrays._NAME)
+
+    def share(self, managed, deleter_type, name):
         code, bits = _arrays.adapter_of(self.array).types[self.array.dtype]
         rank = self.array.ndim
-        managed = _arrays.DLManagedTensor()
         tensor = managed.dl_tensor
         keep = [managed, self.array, (ctypes.c_int64 * rank)(*self.array.shape),
                 (ctypes.c_int64 * rank)(*(stride // self.array.itemsize for stride in self.array.strides))]
@@ -72,7 +74,7 @@ class DlpackArray:
         tensor.dtype = (code, bits, 1)
         tensor.shape, tensor.strides = (ctypes.cast(part, ctypes.POINTER(ctypes.c_int64)) for part in keep[2:])
 
-        @_arrays._DELETER
+        @deleter_type
         def deleter(_):
             DlpackArray.alive -= 1
             keep.clear()
@@ -80,7 +82,35 @@ class DlpackArray:
         DlpackArray.kept = getattr(DlpackArray, "kept", []) + [deleter]
         managed.deleter = deleter
         DlpackArray.alive += 1
-        return _arrays._new_capsule(ctypes.addressof(managed), _arrays._NAME, _arrays._destroy)
+        return _arrays._new_capsule(ctypes.addressof(managed), name, _destroy)
+
+
+class VersionedArray(DlpackArray):
+    """The same as DLPack 1 has it: capsules with a version and flags, for consumers that say that they know them."""
+
+    def __init__(self, array, device=(_arrays.CPU, 0), flags=0, major=1):
+        super().__init__(array, device)
+        self.flags, self.major, self.asked = flags, major, []
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        self.streams.append(stream)
+        self.asked.append(max_version)
+        if max_version is None or max_version[0] < 1:
+            if self.flags & _arrays.READ_ONLY:
+                raise BufferError("a read-only array needs a consumer of DLPack 1")
+            return self.share(_arrays.DLManagedTensor(), _arrays._DELETER, _arrays._NAME)
+        managed = _arrays.DLManagedTensorVersioned()
+        managed.major, managed.flags = self.major, self.flags
+        return self.share(managed, dict(managed._fields_)["deleter"], _arrays._VERSIONED_NAME)
+
+
+@_arrays._DESTRUCTOR
+def _destroy(capsule):
+    """What a producer's capsule does when nobody took its tensor."""
+    for name, kind in ((_arrays._NAME, _arrays.DLManagedTensor), (_arrays._VERSIONED_NAME, _arrays.DLManagedTensorVersioned)):
+        if _arrays._raw_valid(capsule, name):
+            pointer = ctypes.cast(_arrays._raw_pointer(capsule, name), ctypes.POINTER(kind))
+            pointer.contents.deleter(pointer)
 
 
 def to_numpy(tensor):

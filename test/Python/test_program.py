@@ -51,7 +51,7 @@ class Cpu(unittest.TestCase):
         self.assertTrue((got == want).all())
         for arguments, named, message in (
                 ((q, k, v), {}, "expected 4 arguments"), ((q, k), {"left": 1}, "argument 'v' is missing"),
-                ((q, k, v), {"right": 1}, "got 'right'"), ((q, k, v, 1), {"left": 1}, "'left' is given twice")):
+                ((q, k, v), {"right": 1}, "got 'right'"), ((q, k, v, 1), {"left": 1}, "multiple values for argument 'left'")):
             with self.assertRaisesRegex(TypeError, message):
                 self.program(*arguments, **named)
 
@@ -195,7 +195,8 @@ class Cpu(unittest.TestCase):
     def test_many_lengths(self):
         for n in range(1, 600):
             self.program(*(numpy.zeros((1, heads, n, 16), "float32") for heads in (2, 1, 1)), 1)
-        frames = self.program._prepared[numpy.ndarray, True].__globals__["frames"]
+        _, new = self.program.prepared
+        frames = new[numpy.ndarray].__globals__["frames"]
         self.assertLessEqual(len(frames), 256)
 
     def test_diagnostics(self):

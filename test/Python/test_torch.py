@@ -18,6 +18,17 @@ except ImportError:
     torch = None
 
 
+class OnGpu:
+    """A program for the CPU that says that it is for a GPU."""
+
+    def __init__(self, program):
+        self.program = program
+        self._device_type = lacuna._library.CUDA
+
+    def __getattr__(self, name):
+        return getattr(self.program, name)
+
+
 @unittest.skipIf(torch is None, "PyTorch is not installed")
 @unittest.skipUnless(lacuna.has_compiler(), "the library was built without the compiler")
 class Torch(unittest.TestCase):
@@ -58,6 +69,36 @@ class Torch(unittest.TestCase):
         out = (torch.empty(1, 2, 9, 16), torch.empty(1, 2, 9))
         self.assertIs(self.program(*arrays, 2, out=out)[0], out[0])
         self.expect(out, arrays, 2)
+
+    # New results come from the quick way to memory where the program's GPU is the current one, else by name of the GPU.
+    def test_memory_of_new_results(self):
+        adapter = lacuna._arrays.TorchAdapter()
+        asked = []
+
+        def note(where):
+            def empty(shape, strides, dtype):
+                asked.append((where, shape, strides, dtype))
+                return torch.empty_strided(shape, strides, dtype=dtype)
+            return empty
+
+        adapter.empty_cuda, adapter.empty_on = note("here"), lambda device_id: note(device_id)
+        adapter.stream = lambda device_id: 0
+        arrays = self.tensors(6)
+        for current, where in ((0, "here"), (1, 0)):
+            adapter.current_device = lambda current=current: current
+            call = lacuna._prepared.make_prepared_call(OnGpu(self.program), adapter, given=False)
+            self.expect(call(None, None, *arrays, 2), arrays, 2)
+            self.assertEqual(asked, [(where, (1, 2, 6, 16), (192, 96, 16, 1), torch.float32),
+                                     (where, (1, 2, 6), (12, 6, 1), torch.float32)])
+            asked.clear()
+
+    # Tensors that are contiguous and those that are not are two signatures, also of one shape.
+    def test_contiguous_or_not(self):
+        arrays = self.tensors(5)
+        turned = tuple(tensor.transpose(1, 2).contiguous().transpose(1, 2) for tensor in arrays)
+        for _ in range(2):
+            for these in (arrays, turned, (arrays[0], turned[1], arrays[2])):
+                self.expect(self.program(*these, 2), arrays, 2)
 
     def test_refusals(self):
         q, k, v = self.tensors(8)

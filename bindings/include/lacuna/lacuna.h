@@ -259,7 +259,23 @@ LACUNA_API lacuna_status lacuna_run(const lacuna_executable *executable, void *s
                                     const lacuna_argument *arguments, size_t argument_count,
                                     DLTensor *const *results, size_t result_count,
                                     lacuna_error **error);
-/// The same into tensors that it allocates; each is given back by its `deleter`: to the context's
+
+/// Everything of a run but its stream: for callers that run again and again, and that change
+/// addresses and numbers in place.
+typedef struct lacuna_call {
+  /// sizeof(lacuna_call), as the caller was compiled.
+  uint32_t struct_size;
+  uint32_t reserved;
+  const lacuna_executable *executable;
+  const lacuna_argument *arguments;
+  size_t argument_count;
+  DLTensor *const *results;
+  size_t result_count;
+} lacuna_call;
+/// lacuna_run on the members of `call`.
+LACUNA_API lacuna_status lacuna_run_call(const lacuna_call *call, void *stream,
+                                         lacuna_error **error);
+/// lacuna_run into tensors that it allocates; each is given back by its `deleter`: to the context's
 /// allocator in the order of `stream`, without one after everything that was queued on the device.
 LACUNA_API lacuna_status lacuna_run_allocating(const lacuna_executable *executable, void *stream,
                                                const lacuna_argument *arguments,

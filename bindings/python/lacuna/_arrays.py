@@ -38,9 +38,11 @@ class NumpyAdapter:
     KEY = ("{0}.dtype", "{0}.shape", "{0}.strides")
     ADDRESS = "{0}.ctypes.data"
     ASIDE = ""
-    EMPTY = "empty({shape}, {dtype})"
     LOCKED = "not {0}.flags.writeable"
     STREAM = "0"
+    # What chooses `empty` of a call, and its strides.
+    PICK = "pass"
+    STRIDES = ""
 
     def __init__(self) -> None:
         import numpy
@@ -52,10 +54,9 @@ class NumpyAdapter:
             ("int32", (INT, 32)), ("int64", (INT, 64)))}
         self.dtypes = {key: dtype for dtype, key in self.types.items()}
 
-    def names(self, result_types: Any) -> dict[str, Any]:
+    def names(self, on_gpu: bool) -> dict[str, Any]:
         """What the source of a prepared call refers to."""
-        dtypes = [self.dtypes.get(key) for key in result_types]
-        return {"empty": self.numpy.empty, "dtypes": dtypes} if all(dtypes) else {}
+        return {"empty": self.numpy.empty}
 
     def describe(self, array: Any, name: str) -> Description:
         found = self.types.get(array.dtype)
@@ -93,12 +94,14 @@ class NumpyAdapter:
 class TorchAdapter:
     """torch.Tensor, on the CPU and on GPUs."""
 
-    KEY = ("{0}.dtype", "{0}.shape", "{0}.stride()", "{0}.device")
+    # Strides of contiguous tensors follow from the shape, but for extents of 1, whose strides nobody reads.
+    KEY = ("{0}.dtype", "{0}.shape", "{0}.is_contiguous() or {0}.stride()", "{0}.device")
     ADDRESS = "{0}.data_ptr()"
     ASIDE = "({requires}) and is_grad_enabled()"
     LOCKED = "{0}.requires_grad"
-    EMPTY = "empty({shape}, dtype={dtype}, device={device})"
     STREAM = "current_stream(frame.device_id)"
+    PICK = "empty = empty_here if current_device() == frame.device_id else empty_on(frame.device_id)"
+    STRIDES = "strides[{}], "
 
     def __init__(self) -> None:
         import torch
@@ -113,11 +116,24 @@ class TorchAdapter:
         self.cpu = torch.device("cpu")
         # What compiled code calls: a tenth of the time of torch.cuda.current_stream.
         self.stream = getattr(torch._C, "_cuda_getCurrentRawStream", None) or self.slow_stream
+        # These allocate on the current GPU in a third of the time of torch.empty.
+        guards = getattr(getattr(torch._C, "_dynamo", None), "guards", None)
+        self.empty_cpu = getattr(guards, "_empty_strided_cpu", None) or self.empty_on(-1)
+        self.empty_cuda = getattr(guards, "_empty_strided_cuda", None)
+        self.current_device = getattr(torch._C, "_cuda_getDevice", None)
 
-    def names(self, result_types: Any) -> dict[str, Any]:
+    def names(self, on_gpu: bool) -> dict[str, Any]:
         """What the source of a prepared call refers to."""
-        return {"empty": self.torch.empty, "dtypes": [self.dtypes[key] for key in result_types],
-                "is_grad_enabled": self.torch.is_grad_enabled, "current_stream": self.stream, "device_of": self.device_of}
+        # Without the way to the current device every GPU is another one.
+        knows = self.empty_cuda is not None and self.current_device is not None
+        return {"empty": self.empty_cpu, "empty_here": self.empty_cuda, "empty_on": self.empty_on,
+                "current_device": self.current_device if knows else lambda: None,
+                "is_grad_enabled": self.torch.is_grad_enabled, "current_stream": self.stream}
+
+    def empty_on(self, device_id: int) -> Any:
+        """A function of shape, strides and type that makes tensors on one device."""
+        empty, device = self.torch.empty_strided, self.device_of(device_id)
+        return lambda shape, strides, dtype: empty(shape, strides, dtype=dtype, device=device)
 
     def describe(self, array: Any, name: str) -> Description:
         found = self.types.get(array.dtype)
@@ -213,13 +229,27 @@ class DLManagedTensor(ctypes.Structure):
     pass
 
 
+class DLManagedTensorVersioned(ctypes.Structure):
+    pass
+
+
 _DELETER = ctypes.CFUNCTYPE(None, ctypes.POINTER(DLManagedTensor))
 DLManagedTensor._fields_ = [("dl_tensor", DLTensor), ("manager_ctx", ctypes.c_void_p), ("deleter", _DELETER)]
+DLManagedTensorVersioned._fields_ = [
+    ("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("manager_ctx", ctypes.c_void_p),
+    ("deleter", ctypes.CFUNCTYPE(None, ctypes.POINTER(DLManagedTensorVersioned))), ("flags", ctypes.c_uint64),
+    ("dl_tensor", DLTensor)]
 
-_NAME = b"dltensor"
+_NAME, _VERSIONED_NAME = b"dltensor", b"dltensor_versioned"
+_VERSION = (1, 0)
+READ_ONLY, COPIED = 1, 2
+"""Flags of versioned tensors."""
+
 _python = ctypes.pythonapi
 _get_pointer = _python.PyCapsule_GetPointer
 _get_pointer.restype, _get_pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+_is_valid = _python.PyCapsule_IsValid
+_is_valid.restype, _is_valid.argtypes = ctypes.c_int, [ctypes.py_object, ctypes.c_char_p]
 _DESTRUCTOR = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _new_capsule = _python.PyCapsule_New
 _new_capsule.restype, _new_capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, _DESTRUCTOR]
@@ -237,15 +267,38 @@ def _destroy(capsule: int) -> None:
         pointer.contents.deleter(pointer)
 
 
-def export(array: Any, stream: int, name: str) -> tuple[Any, int]:
+_unversioned: set[type] = set()
+"""Types whose arrays know nothing of versions."""
+
+
+def _capsule_of(array: Any, options: dict[str, int]) -> Any:
+    kind = type(array)
+    if kind not in _unversioned:
+        try:
+            return array.__dlpack__(max_version=_VERSION, **options)
+        except TypeError:
+            _unversioned.add(kind)
+    return array.__dlpack__(**options)
+
+
+def export(array: Any, stream: int, name: str, is_written: bool = False) -> tuple[Any, int]:
     """A capsule that keeps the array's DLTensor, and the address of that."""
     device_type, _ = array.__dlpack_device__()
     try:
         # 1 is the default stream's number in this protocol.
-        capsule = array.__dlpack__(stream=stream or 1) if device_type == CUDA else array.__dlpack__()
+        capsule = _capsule_of(array, {"stream": stream or 1} if device_type == CUDA else {})
     except (BufferError, TypeError, ValueError, RuntimeError) as error:
         raise InvalidArgument(f"{name}: expected an array that DLPack can share, got: {error}") from error
-    return capsule, _get_pointer(capsule, _NAME)
+    if not _is_valid(capsule, _VERSIONED_NAME):
+        return capsule, _get_pointer(capsule, _NAME)
+    address = _get_pointer(capsule, _VERSIONED_NAME)
+    tensor = DLManagedTensorVersioned.from_address(address)
+    if tensor.major != _VERSION[0]:
+        raise InvalidArgument(f"{name}: expected an array of DLPack {_VERSION[0]}, got one of DLPack {tensor.major}.{tensor.minor}")
+    if is_written and tensor.flags & (READ_ONLY | COPIED):
+        what = "read-only one" if tensor.flags & READ_ONLY else "copy"
+        raise InvalidArgument(f"{name}: expected a tensor that may be written, got a {what}")
+    return capsule, address + DLManagedTensorVersioned.dl_tensor.offset
 
 
 class LibraryTensor:
@@ -260,8 +313,10 @@ class LibraryTensor:
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._device
 
-    def __dlpack__(self, stream: Any = None, **_: Any) -> Any:
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any:
         """A capsule; the memory is its consumer's. Queued work on the stream of the call is the caller's to order."""
+        if copy or (dl_device is not None and tuple(dl_device) != self._device):
+            raise BufferError(f"expected to be taken where it is, on device {self._device}, and without a copy")
         if self._pointer is None:
             raise InvalidArgument("expected a tensor that nobody has taken, got one that was taken before")
         capsule = _new_capsule(self._pointer, _NAME, _destroy)

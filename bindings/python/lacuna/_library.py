@@ -135,6 +135,7 @@ _FUNCTIONS = {
     "lacuna_load": (c_int32, c_void_p, c_void_p, _OUT, _ERROR),
     "lacuna_executable_release": (None, c_void_p),
     "lacuna_run": (c_int32, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, _ERROR),
+    "lacuna_run_call": (c_int32, c_void_p, c_void_p, _ERROR),
     "lacuna_run_allocating": (c_int32, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, _ERROR),
 }
 

@@ -9,16 +9,17 @@ from ctypes import byref, c_int64, c_void_p
 from typing import Any, NamedTuple, Sequence
 
 from . import _arrays
-from ._frame import Frame, contiguous
+from ._frame import Frame, contiguous, places_of
 from ._library import (CPU, CUDA, FLOAT, INTEGER, LINE_INFO, PING_PONG, TENSOR, Argument, CompileOptions,
                        ContextOptions, DLDevice, DLTensor, Handle, InvalidArgument, ValueInfo, call, library,
                        raise_error)
-from ._prepared import make_prepared_call
+from ._prepared import make_call, make_prepared_call
 from ._shapes import shape_function
 
 _TARGETS = {"cpu": CPU, "cuda": CUDA}
 _KINDS = {TENSOR: "tensor", INTEGER: "integer", FLOAT: "float"}
 _run = library.lacuna_run
+_run_call = library.lacuna_run_call
 _run_allocating = library.lacuna_run_allocating
 
 
@@ -126,8 +127,12 @@ class Program:
         self._shapes, self.shapes_read_numbers = shape_function(self.formulas)
         self._executables: dict[int, Handle] = {}
         self._first = next((index for index, kind in enumerate(self._kinds) if kind == TENSOR), None)
-        self._prepared: dict[tuple[type, bool], Any] = {}
+        # Per type of the first tensor, calls with given results and with new ones.
+        self.prepared: tuple[dict[type, Any], dict[type, Any]] = {}, {}
+        self.places = places_of(self._kinds, len(self.results))
         self._lock = threading.Lock()
+        # What calls cost is mostly Python's: this program's `__call__` has its arguments, and no lists of them.
+        self.__class__ = type("Program", (Program,), {"__call__": make_call(self), "__slots__": ()})
 
     def _values(self, what: str) -> list[tuple[Value, ValueInfo]]:
         count = getattr(library, f"lacuna_program_{what}_count")(self._handle.pointer)
@@ -224,13 +229,7 @@ class Program:
         address; by default it is the current stream of the first tensor's library. One result is returned as such,
         several as a tuple.
         """
-        if named or len(arguments) != len(self._kinds):
-            arguments = tuple(self._bind(arguments, named))
-        if self._first is not None:
-            prepared = self._prepared.get((type(arguments[self._first]), out is None))
-            if prepared is not None:
-                return prepared(out, stream, *arguments)
-        return self.call_general(arguments, out, stream)
+        return self.call_general(self._bind(arguments, named), out, stream)
 
     def call_general(self, arguments: Sequence[Any], out: Any, stream: int | None) -> Any:
         """A call of any arguments; prepares calls of its kind where it can."""
@@ -243,9 +242,9 @@ class Program:
         first = None if at is None else adapters[at]
         if at is None or first is None or any(type(adapter) is _arrays.DlpackAdapter for adapter in adapters):
             return self._call_dlpack(adapters, arguments, out, stream)
-        key = first.kind, out is None
-        if key not in self._prepared and type(arguments[at]) is first.kind:
-            prepared = self._prepared[key] = make_prepared_call(self, first, out is not None)
+        known = self.prepared[out is None]
+        if first.kind not in known and type(arguments[at]) is first.kind:
+            prepared = known[first.kind] = make_prepared_call(self, first, out is not None)
             return prepared(out, stream, *arguments)
         return self._call_plain(adapters, arguments, out, stream)
 
@@ -274,42 +273,36 @@ class Program:
         if out is not None:
             results = [_arrays.adapter_of(result).describe(result, f"result '{declared.name}'")
                        for result, declared in zip(out, self.results)]
-        frame = Frame(self._kinds, tensors, results, device_id)
-        frame.executable = self._executable(device_id).pointer
-        return frame
+        return Frame(self.places, self._kinds, tensors, results, device_id, self._executable(device_id).pointer.value)
 
     def _call_plain(self, adapters: Sequence[Any], arguments: Sequence[Any], out: Any, stream: int | None) -> Any:
         """A call of which nothing is kept."""
         frame = self.make_frame(adapters, arguments)
         first = next(adapter for adapter in adapters if adapter is not None)
-        places, numbers = iter(frame.tensors), iter(frame.numbers)
+        tensors, numbers = iter(self.places.tensors), iter(self.places.numbers)
         for index, (adapter, argument) in enumerate(zip(adapters, arguments)):
             if adapter is not None:
-                frame.words[next(places)] = adapter.address(argument)
+                frame.words[next(tensors)] = adapter.address(argument)
             elif self._kinds[index] == INTEGER:
-                frame._integers[next(numbers)] = self.integer(index, argument)
+                frame.integers[next(numbers)] = self.integer(index, argument)
             else:
                 frame.floats[next(numbers)] = self.number(index, argument)
         if stream is None:
             stream = first.stream(frame.device_id) if self._device_type == CUDA else 0
-        results, pointers, kept = self._place_results(frame, first, out, stream)
-        if _run(frame.executable, stream or None, frame.arguments_address, len(adapters), pointers, len(results),
-                frame.reference):
-            raise_error(frame.take_error())
-        return results[0] if len(results) == 1 else results
-
-    def _place_results(self, frame: Frame, first: Any, out: Any, stream: int) -> tuple[tuple[Any, ...], Any, Any]:
-        """The results, pointers to their DLTensors, and what keeps those."""
         if out is not None:
             results = tuple(out) if isinstance(out, (tuple, list)) else (out,)
-            pointers, kept = self._read_out(results, stream)
-            return results, ctypes.addressof(pointers), (pointers, kept)
-        where = frame.device_id if self._device_type == CUDA else -1
-        results = tuple(first.empty(code, bits, shape, where)
-                        for (code, bits), shape in zip(self._result_types, frame.shapes))
-        for place, result in zip(frame.results, results):
-            frame.words[place] = first.address(result)
-        return results, frame.results_address, None
+            pointers, _kept = self._read_out(results, stream)
+            frame.words[self.places.call + 4] = ctypes.addressof(pointers)
+            frame.words[self.places.call + 5] = len(results)
+        else:
+            where = frame.device_id if self._device_type == CUDA else -1
+            results = tuple(first.empty(code, bits, shape, where)
+                            for (code, bits), shape in zip(self._result_types, frame.shapes))
+            for place, result in zip(self.places.results, results):
+                frame.words[place] = first.address(result)
+        if _run_call(frame.call_address, stream or None, frame.reference):
+            raise_error(frame.take_error())
+        return results[0] if len(results) == 1 else results
 
     def integer(self, index: int, value: Any) -> int:
         """An integer argument, or a refusal by name."""
@@ -341,7 +334,7 @@ class Program:
             if not adapter.writable(result):
                 raise InvalidArgument(f"result '{name}': expected a tensor that may be written, got a read-only one")
             if type(adapter) is _arrays.DlpackAdapter:
-                capsule, pointers[index] = _arrays.export(result, stream, f"result '{name}'")
+                capsule, pointers[index] = _arrays.export(result, stream, f"result '{name}'", is_written=True)
                 kept.append(capsule)
                 continue
             view = _make_view(adapter.describe(result, f"result '{name}'"), adapter.address(result))

@@ -313,6 +313,25 @@ TEST_F(CApi, wrongArguments) {
     EXPECT_THAT(refusal(run(count, results), LACUNA_INVALID_ARGUMENT), HasSubstr(text));
     EXPECT_EQ(result, nullptr);
   };
+  // The same as a call that is kept.
+  std::vector<float> output(5 * 16);
+  DLTensor place = tensor;
+  place.data = output.data();
+  DLTensor *places[] = {&place};
+  lacuna_call kept = {sizeof(lacuna_call), 0, executable, arguments, 3, places, 1};
+  ASSERT_EQ(lacuna_run_call(&kept, nullptr, &error), LACUNA_OK) << lacuna_error_message(error);
+  EXPECT_EQ(output[0], memory[0]);
+  kept.argument_count = 2;
+  EXPECT_THAT(refusal(lacuna_run_call(&kept, nullptr, &error), LACUNA_INVALID_ARGUMENT),
+              HasSubstr("3 arguments"));
+  kept.executable = nullptr;
+  EXPECT_EQ(refusal(lacuna_run_call(&kept, nullptr, &error), LACUNA_INVALID_ARGUMENT),
+            "expected an executable, got null");
+  kept.struct_size = 0;
+  EXPECT_THAT(refusal(lacuna_run_call(&kept, nullptr, &error), LACUNA_INVALID_ARGUMENT),
+              HasSubstr("call: expected struct_size"));
+  EXPECT_EQ(refusal(lacuna_run_call(nullptr, nullptr, &error), LACUNA_INVALID_ARGUMENT),
+            "expected a call, got null");
   refused("3 arguments", 2);
   refused("1 results", 3, 0);
   arguments[2].value.tensor = nullptr;
