@@ -117,20 +117,34 @@ lacuna_status lacuna_program_read(lacuna_context *context, const void *bytes, si
   return giveArtifact(context, bytes, read, program, error);
 }
 
+/// Writes the artifact of `program`, compiled first where `isCompiled` wants that.
+static Status save(const lacuna_program &program, const char *path, bool isCompiled) {
+  if (program.program.native)
+    return Status::error(StatusCode::Unsupported,
+                         fmt::format("'{}': expected a program for a GPU, got one whose code is "
+                                     "part of this process",
+                                     path));
+  Artifact artifact;
+  artifact.program = program.program;
+  artifact.origin = program.origin;
+  if (isCompiled)
+    if (Status status = compileAhead(artifact.program, program.context->gpu); !status)
+      return status;
+  return saveArtifact(path, artifact);
+}
+
 lacuna_status lacuna_program_save(const lacuna_program *program, const char *path,
                                   lacuna_error **error) {
   if (Status status = checkPointers({{program, "a program"}, {path, "a path"}}); !status)
     return finish(status, error);
-  if (program->program.native)
-    return finish(Status::error(StatusCode::Unsupported,
-                                fmt::format("'{}': expected a program for a GPU, got one whose "
-                                            "code is part of this process",
-                                            path)),
-                  error);
-  Artifact artifact;
-  artifact.program = program->program;
-  artifact.origin = program->origin;
-  return finish(saveArtifact(path, artifact), error);
+  return finish(save(*program, path, /*isCompiled=*/false), error);
+}
+
+lacuna_status lacuna_program_save_compiled(const lacuna_program *program, const char *path,
+                                           lacuna_error **error) {
+  if (Status status = checkPointers({{program, "a program"}, {path, "a path"}}); !status)
+    return finish(status, error);
+  return finish(save(*program, path, /*isCompiled=*/true), error);
 }
 
 void lacuna_program_release(lacuna_program *program) { delete program; }

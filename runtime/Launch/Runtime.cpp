@@ -36,6 +36,11 @@ Result<GpuOptions> GpuOptions::fromEnvironment() {
   return options;
 }
 
+/// Whether a compiler was asked to lead from the source to the lines of its spec.
+static bool namesLines(const std::string &source) {
+  return source.find("\n#line ") != std::string::npos;
+}
+
 Status compileAhead(Program &program, const GpuOptions &options) {
   // Ahead-of-time programs run on machines without NVRTC.
   if (std::ranges::none_of(program.kernels,
@@ -44,10 +49,10 @@ Status compileAhead(Program &program, const GpuOptions &options) {
   KernelCompiler compiler(
       {options.nvrtc, options.cudaHome, options.programPath, options.home, runningProgramFolder()},
       options.cache);
-  NvrtcOptions compile;
-  compile.lineInfo = options.lineInfo;
   return compileKernels(program,
                         [&](const KernelCode &kernel) {
+                          NvrtcOptions compile;
+                          compile.lineInfo = options.lineInfo || namesLines(kernel.source);
                           return compiler.compile(kernel.source, kernel.manifest.symbol + ".cu",
                                                   program.architecture, compile);
                         })

@@ -115,6 +115,27 @@ class Cuda(unittest.TestCase):
                 self.assertEqual(context.counters()["compiles"], compiles)
             self.assertTrue(any(pathlib.Path(folder).rglob("cubin-*")))
 
+    # With machine code an artifact runs where there is no NVRTC; without, it says what is missing.
+    def test_artifact_with_machine_code(self):
+        arrays = inputs(30, dtype="float16", channels=64)
+        without = lacuna.Context(driver_library=DRIVER, nvrtc_library="/nowhere/libnvrtc.so", cache_folder="")
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "window.lacuna"
+            self.program.save(path, machine_code=True)
+            self.expect(tuple(map(to_numpy, lacuna.load(path, context=without)(*on_gpu(arrays), 5))), arrays, 5)
+            compiled = path.read_bytes()
+            self.program.save(path)
+            self.assertLess(path.stat().st_size, len(compiled))
+            with self.assertRaisesRegex(lacuna.Missing, "NVRTC"):
+                lacuna.load(path, context=without)(*on_gpu(arrays), 5)
+            # Nothing is written without NVRTC.
+            with self.assertRaisesRegex(lacuna.Missing, "NVRTC"):
+                lacuna.load(path, context=without).save(pathlib.Path(folder) / "never", machine_code=True)
+            self.assertFalse((pathlib.Path(folder) / "never").exists())
+            # What has machine code keeps it.
+            lacuna.loads(compiled, context=without).save(path)
+            self.assertEqual(path.read_bytes(), compiled)
+
     def test_artifact(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "window.lacuna"

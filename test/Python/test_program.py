@@ -210,6 +210,8 @@ class Cpu(unittest.TestCase):
             lacuna.compile(WINDOW, target="cuda", stages=99, context=self.context)
         with self.assertRaisesRegex(lacuna.Unsupported, "part of this process"):
             self.program.save("never-written")
+        with self.assertRaises(lacuna.Unsupported):
+            self.program.save("never-written", machine_code=True)
 
     def test_planner_overrides(self):
         arrays = inputs(50)

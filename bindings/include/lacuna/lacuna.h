@@ -179,6 +179,10 @@ LACUNA_API lacuna_status lacuna_program_read(lacuna_context *context, const void
 /// Creates or replaces a file. Programs of target kDLCPU are code of this process: Unsupported.
 LACUNA_API lacuna_status lacuna_program_save(const lacuna_program *program, const char *path,
                                              lacuna_error **error);
+/// The same with machine code, so that the machine that opens it needs no NVRTC; this one does
+/// (LACUNA_MISSING), and no GPU. Kernels come from the context's cache where it has them.
+LACUNA_API lacuna_status lacuna_program_save_compiled(const lacuna_program *program,
+                                                      const char *path, lacuna_error **error);
 LACUNA_API void lacuna_program_release(lacuna_program *program);
 
 /// What the spec calls its function. This text and those below live as long as the program.

@@ -120,6 +120,7 @@ _FUNCTIONS = {
     "lacuna_program_open": (c_int32, c_void_p, c_char_p, _OUT, _ERROR),
     "lacuna_program_read": (c_int32, c_void_p, c_char_p, c_size_t, _OUT, _ERROR),
     "lacuna_program_save": (c_int32, c_void_p, c_char_p, _ERROR),
+    "lacuna_program_save_compiled": (c_int32, c_void_p, c_char_p, _ERROR),
     "lacuna_program_release": (None, c_void_p),
     "lacuna_program_name": (c_char_p, c_void_p),
     "lacuna_program_architecture": (c_char_p, c_void_p),

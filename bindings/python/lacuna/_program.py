@@ -158,9 +158,14 @@ class Program:
         return (f"<lacuna.Program {self.name}({', '.join(map(text, self.arguments))}) -> "
                 f"({', '.join(map(text, self.results))}) for {self.architecture}>")
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes an artifact that `load` and the runtime without a compiler read. Programs for a GPU only."""
-        call("lacuna_program_save", self._handle.pointer, os.fsencode(path))
+    def save(self, path: str | os.PathLike[str], *, machine_code: bool = False) -> None:
+        """Writes an artifact that `load` and the runtime without a compiler read. Programs for a GPU only.
+
+        With `machine_code` kernels are compiled now, which needs NVRTC and no GPU, and the machine that loads the artifact needs
+        the driver alone. Otherwise it holds what this program has: sources, unless the program was loaded with machine code.
+        """
+        function = "lacuna_program_save_compiled" if machine_code else "lacuna_program_save"
+        call(function, self._handle.pointer, os.fsencode(path))
 
     def result_shapes(self, *arguments: Any, **named: Any) -> tuple[tuple[int, ...], ...]:
         """The shapes that a call with these arguments gives. Tensors may be anything with a `shape`."""

@@ -28,7 +28,8 @@ struct GpuOptions {
   int ordinal = 0;
   std::string driverLibrary = "libcuda.so.1";
   std::string nvrtc, cudaHome, programPath, home;
-  /// Machine code keeps the lines of its source for profilers; several times as large.
+  /// Machine code keeps the lines of its source for profilers; several times as large. Of sources
+  /// that were compiled with line information it always does.
   bool lineInfo = false;
   /// Keeps machine code, in memory and on disk; copies share it. Null compiles always.
   std::shared_ptr<BlobStore> cache = nullptr;

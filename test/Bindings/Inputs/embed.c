@@ -176,6 +176,7 @@ int main(void) {
     printf("\n");
   }
   REFUSED(lacuna_program_save(program, "never-written", &error), LACUNA_UNSUPPORTED);
+  REFUSED(lacuna_program_save_compiled(program, "never-written", &error), LACUNA_UNSUPPORTED);
   cpu.device_type = kDLCPU;
   cpu.device_id = 0;
   CHECK(lacuna_device_open(context, cpu, &device, &error));

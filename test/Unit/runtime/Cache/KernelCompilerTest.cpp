@@ -198,6 +198,26 @@ TEST_F(KernelCompilerTest, I1_processesCompileOnce) {
   EXPECT_EQ(made, 1);
 }
 
+// Sources that lead to the lines of a spec were asked for by whoever compiled them: machine code
+// keeps the lines, whatever loads it.
+TEST(CompileAhead, sourcesWithLinesKeepThem) {
+  LACUNA_NVRTC_OR_SKIP(nvrtc);
+  Result<GpuOptions> options = GpuOptions::fromEnvironment();
+  ASSERT_TRUE(options) << options.status().message();
+  options->cache = nullptr;
+  for (bool hasLines : {false, true}) {
+    Program program = sampleProgram();
+    for (KernelCode &kernel : program.kernels) {
+      kernel.cubin.clear();
+      kernel.source = hasLines ? "// kernel\n#line 7 \"spec.mlir\"\n" : "// kernel\n";
+      kernel.source +=
+          "extern \"C\" __global__ void " + kernel.manifest.symbol + "(int *p) { *p = 1; }";
+    }
+    ASSERT_TRUE(compileAhead(program, *options));
+    EXPECT_EQ(program.kernels[0].cubin.find(".debug_line") != std::string::npos, hasLines);
+  }
+}
+
 namespace {
 class CachedLoadTest : public FakeDriverTest {};
 } // namespace
