@@ -1,6 +1,7 @@
 //===- KernelLowering.cpp - one tile.kernel as functions ------------------===//
 #include "compiler/Cpu/KernelLowering.h"
 
+#include "compiler/Cpu/ListFormats.h"
 #include "compiler/Cpu/ScalarLowering.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -167,7 +168,9 @@ LogicalResult KernelLowering::lowerOp(VectorBuilder &b, Operation &op) {
       .Case([&](tile::SampleOp sample) { return lowerSample(b, sample); })
       .Case([&](tile::MarginOp margin) { return lowerMargin(b, margin); })
       .Case([&](tile::GateOp gate) { return lowerGate(b, gate); })
-      .Default([&](Operation *other) { return cloneScalarOp(b, *other, values); });
+      .Default([&](Operation *other) -> LogicalResult {
+        return emitListFormat(b, *other, values) ? success() : cloneScalarOp(b, *other, values);
+      });
 }
 
 SmallVector<Value> KernelLowering::scalars(ValueRange range) {

@@ -7,6 +7,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 using namespace mlir;
@@ -47,6 +48,18 @@ std::vector<double> drawIds(int64_t lists, int64_t capacity, int64_t blocks, Ran
     ids.insert(ids.end(), static_cast<size_t>(capacity - drawn), -1.0);
   }
   return ids;
+}
+
+std::vector<double> drawBitmap(int64_t rows, int64_t columns, double share, Random &random) {
+  share = std::clamp(share, 0.0, 1.0);
+  auto marked = static_cast<int64_t>(std::llround(share * static_cast<double>(columns)));
+  std::vector<double> ids = drawIds(rows, marked, columns, random);
+  std::vector<double> bytes(static_cast<size_t>(rows * columns), 0.0);
+  auto id = ids.begin();
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t entry = 0; entry < marked; ++entry)
+      bytes[static_cast<size_t>(row * columns) + static_cast<size_t>(*id++)] = 1;
+  return bytes;
 }
 
 std::vector<double> drawCounts(int64_t lists, int64_t capacity, Random &random) {

@@ -34,6 +34,8 @@ std::optional<ListRequest> parseListRequest(llvm::StringRef text);
 /// `lists` lists of `capacity` different blocks below `blocks` each, in ascending order; -1 where
 /// there are fewer blocks.
 std::vector<double> drawIds(int64_t lists, int64_t capacity, int64_t blocks, Random &random);
+/// `rows` rows of `columns` bytes, of which a share is 1 and the others are 0.
+std::vector<double> drawBitmap(int64_t rows, int64_t columns, double share, Random &random);
 /// `lists` numbers from 0 to `capacity`.
 std::vector<double> drawCounts(int64_t lists, int64_t capacity, Random &random);
 

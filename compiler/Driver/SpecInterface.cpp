@@ -1,9 +1,7 @@
 //===- SpecInterface.cpp - a spec's arguments, and values for them ---------===//
-#include "compiler/Driver/SpecInterface.h"
+#include "compiler/Driver/SpecBinder.h"
 
-#include "compiler/Driver/ListArguments.h"
 #include "compiler/Driver/ParseSpec.h"
-#include "compiler/Driver/SpecSizes.h"
 #include "compiler/Driver/TranslateSet.h"
 #include "compiler/Emit/ElementTypes.h"
 #include "dialects/Attn/Attn.h"
@@ -34,57 +32,6 @@ bool parseAssignments(StringRef text, std::vector<std::pair<std::string, std::st
   }
   return true;
 }
-
-namespace {
-/// Binds one function; members are shared by the steps.
-class Binder {
-public:
-  Binder(func::FuncOp function, const BindOptions &options)
-      : function(function), options(options), sizes(function, options.given) {}
-  FailureOr<BoundSpec> bind();
-
-private:
-  LogicalResult checkTypes();
-  LogicalResult checkGivenNames();
-  LogicalResult readFiles();
-  void readImpliedLength();
-  LogicalResult bindInteger(unsigned index);
-  LogicalResult bindFloat(unsigned index);
-  LogicalResult bindTensor(unsigned index);
-  /// Ids or counts that no file gives: values in row-major order, or drawn at random.
-  LogicalResult bindList(unsigned index, ListArgument list);
-  /// Number of blocks of one side.
-  FailureOr<int64_t> countBlocks(sparsity::BlocksOp op, bool isQuery);
-  /// Entries of a list of `op`, when its ids are not bound yet.
-  FailureOr<int64_t> capacityOf(unsigned index, sparsity::BlocksOp op, int64_t lists,
-                                std::optional<size_t> values);
-  /// Shape of a tensor that no file gives.
-  FailureOr<std::vector<int64_t>> shapeOf(unsigned index, RankedTensorType type);
-  /// Elements declared by `lacuna.values` or given as `a:b:c`.
-  FailureOr<std::optional<std::vector<double>>> valuesOf(unsigned index);
-  LogicalResult allocate(unsigned index, ElementType type, std::vector<int64_t> shape,
-                         std::optional<std::vector<double>> values);
-
-  const std::string *given(StringRef name) const {
-    const std::string *last = nullptr;
-    for (const auto &[key, value] : options.given)
-      if (key == name)
-        last = &value;
-    return last;
-  }
-  InFlightDiagnostic error(unsigned index) {
-    return emitError(function.getArgument(index).getLoc());
-  }
-  StringRef name(unsigned index) const { return spec.names[index]; }
-
-  func::FuncOp function;
-  const BindOptions &options;
-  SpecSizes sizes;
-  BoundSpec spec;
-  /// Tensors read from files, by argument.
-  std::map<unsigned, OwnedTensor> files;
-};
-} // namespace
 
 LogicalResult Binder::checkTypes() {
   for (auto [index, argument] : llvm::enumerate(function.getArguments())) {
@@ -279,114 +226,6 @@ LogicalResult Binder::allocate(unsigned index, ElementType type, std::vector<int
   return success();
 }
 
-FailureOr<int64_t> Binder::countBlocks(sparsity::BlocksOp op, bool isQuery) {
-  std::vector<int64_t> tokens;
-  if (Value domain = op.getDomain()) {
-    ScalarTranslator scalars(function.getArguments(), spec.arguments);
-    auto grids = SetTranslator(scalars, /*heads=*/0).translateDomain(domain);
-    if (failed(grids))
-      return failure();
-    tokens = grids->front().sizes;
-  } else {
-    FailureOr<int64_t> length = sizes.lookup(isQuery ? "nq" : "nk", op.getLoc());
-    if (failed(length))
-      return failure();
-    tokens = {*length};
-  }
-  int64_t blocks = 1;
-  for (auto [length, extent] : llvm::zip(tokens, isQuery ? op.getQuery() : op.getKey()))
-    blocks *= llvm::divideCeilSigned(length, extent);
-  return blocks;
-}
-
-FailureOr<int64_t> Binder::capacityOf(unsigned index, sparsity::BlocksOp op, int64_t lists,
-                                      std::optional<size_t> values) {
-  RankedTensorType type = op.getIds().getType();
-  if (!type.isDynamicDim(3))
-    return type.getDimSize(3);
-  if (values)
-    return lists == 0 ? 0 : static_cast<int64_t>(*values) / lists;
-  FailureOr<int64_t> blocks = countBlocks(op, /*isQuery=*/false);
-  if (failed(blocks))
-    return failure();
-  auto ids = dyn_cast<BlockArgument>(op.getIds());
-  const std::string *text = ids ? given(name(ids.getArgNumber())) : nullptr;
-  std::optional<ListRequest> request = text ? parseListRequest(*text) : std::nullopt;
-  if (!request && ids)
-    if (auto share = function.getArgAttrOfType<FloatAttr>(ids.getArgNumber(), "lacuna.share"))
-      request = ListRequest{ListRequest::Kind::Share, share.getValueAsDouble()};
-  if (!request || request->kind != ListRequest::Kind::Share)
-    return error(index) << "expected lists for '" << name(index)
-                        << "': give --set ids=10% or values in row-major order, declare "
-                           "lacuna.share, or put a .npy file into the --inputs folder";
-  return std::max<int64_t>(std::min<int64_t>(*blocks, 1),
-                           std::llround(request->share * static_cast<double>(*blocks)));
-}
-
-LogicalResult Binder::bindList(unsigned index, ListArgument list) {
-  sparsity::BlocksOp op = list.op;
-  RankedTensorType type = op.getIds().getType();
-  auto extent = [&](unsigned axis, StringRef size, int64_t share) -> FailureOr<int64_t> {
-    if (!type.isDynamicDim(axis))
-      return type.getDimSize(axis);
-    FailureOr<int64_t> found = sizes.lookup(size, op.getLoc());
-    return failed(found) ? found : FailureOr<int64_t>(*found / share);
-  };
-  FailureOr<int64_t> batch = extent(0, "b", 1),
-                     heads = extent(1, "hq", static_cast<int64_t>(op.getGroup())),
-                     queries = countBlocks(op, /*isQuery=*/true);
-  FailureOr<std::optional<std::vector<double>>> values = valuesOf(index);
-  if (failed(batch) || failed(heads) || failed(queries) || failed(values))
-    return failure();
-  const int64_t lists = *batch * *heads * *queries;
-  std::vector<int64_t> shape = {*batch, *heads, *queries};
-  // The capacity is that of the ids, which are bound first when counts follow them.
-  std::optional<size_t> elements;
-  if (!list.isCounts && *values)
-    elements = (*values)->size();
-  FailureOr<int64_t> capacity = 0;
-  auto ids = dyn_cast<BlockArgument>(op.getIds());
-  const Tensor *bound =
-      list.isCounts && ids ? std::get_if<Tensor>(&spec.arguments[ids.getArgNumber()]) : nullptr;
-  if (bound && bound->shape.size() == 4)
-    capacity = bound->shape[3];
-  else
-    capacity = capacityOf(index, op, lists, elements);
-  if (failed(capacity))
-    return failure();
-  if (!list.isCounts)
-    shape.push_back(*capacity);
-  int64_t total = list.isCounts ? lists : lists * *capacity;
-  if (*values && static_cast<int64_t>((*values)->size()) != total)
-    return error(index) << "expected " << total << " values for '" << name(index) << "' of shape "
-                        << shapeText(shape) << ", got " << (*values)->size();
-  Random random(options.seed, index);
-  const std::string *text = given(name(index));
-  std::optional<ListRequest> request = text ? parseListRequest(*text) : std::nullopt;
-  auto wanted = list.isCounts ? ListRequest::Kind::Ragged : ListRequest::Kind::Share;
-  bool isUnderstood = request && request->kind == wanted;
-  if (text && !*values && !isUnderstood)
-    return error(index) << "expected " << (list.isCounts ? "ragged" : "a share of 0% to 100%")
-                        << " or values in row-major order for '" << name(index) << "', got '"
-                        << *text << "'";
-  // A share says how long lists are, and here they have a length.
-  if (isUnderstood && !list.isCounts && !type.isDynamicDim(3))
-    return error(index) << "expected a run-time capacity for a share of the blocks, got " << type;
-  if (!*values && list.isCounts)
-    *values = isUnderstood
-                  ? drawCounts(lists, *capacity, random)
-                  : std::vector<double>(static_cast<size_t>(lists), static_cast<double>(*capacity));
-  if (!*values) {
-    FailureOr<int64_t> blocks = countBlocks(op, /*isQuery=*/false);
-    if (failed(blocks))
-      return failure();
-    *values = drawIds(lists, *capacity, *blocks, random);
-  }
-  ElementType element = *elementTypeOf(
-      cast<RankedTensorType>(function.getArgument(index).getType()).getElementType());
-  return allocate(index, element, shape, *values);
-}
-
 LogicalResult Binder::bindTensor(unsigned index) {
   auto type = cast<RankedTensorType>(function.getArgument(index).getType());
   if (auto file = files.find(index); file != files.end()) {
@@ -396,6 +235,9 @@ LogicalResult Binder::bindTensor(unsigned index) {
   }
   if (std::optional<ListArgument> list = findListArgument(function.getArgument(index)))
     return bindList(index, *list);
+  for (Operation *user : function.getArgument(index).getUsers())
+    if (auto map = dyn_cast<sparsity::BitmapOp>(user))
+      return bindBitmap(index, map);
   ElementType element = *elementTypeOf(type.getElementType());
   FailureOr<std::optional<std::vector<double>>> values = valuesOf(index);
   if (failed(values))

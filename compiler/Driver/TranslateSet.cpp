@@ -226,6 +226,21 @@ FailureOr<Set> SetTranslator::translateBlocks(sparsity::BlocksOp op) {
   return reference::blocks(std::move(lists));
 }
 
+FailureOr<Set> SetTranslator::translateBitmap(sparsity::BitmapOp op) {
+  FailureOr<std::vector<int64_t>> bytes = scalars.evaluateIntegers(op.getMask());
+  if (failed(bytes))
+    return failure();
+  reference::BlockMap map;
+  map.queryBlock = op.getQuery().vec();
+  map.keyBlock = op.getKey().vec();
+  map.group = static_cast<int64_t>(op.getGroup());
+  map.shape = scalars.evaluateTensor(op.getMask())->shape;
+  map.isBatchShared = op.getMask().getType().getDimSize(0) == 1;
+  map.isHeadShared = op.getMask().getType().getDimSize(1) == 1;
+  map.bytes = std::move(*bytes);
+  return reference::bitmap(std::move(map));
+}
+
 /// One number per axis; `missing` where the list is not there.
 static std::vector<int64_t> perAxis(std::optional<ArrayRef<int64_t>> list, size_t axes) {
   return list ? list->vec() : std::vector<int64_t>(axes, 1);
@@ -332,6 +347,7 @@ FailureOr<Set> SetTranslator::translateOp(Operation *operation) {
       .Case([&](sparsity::DyadicOp op) { return translateDyadic(op); })
       .Case([&](sparsity::DocumentsOp op) { return translateDocuments(op); })
       .Case([&](sparsity::BlocksOp op) { return translateBlocks(op); })
+      .Case([&](sparsity::BitmapOp op) { return translateBitmap(op); })
       .Case([&](sparsity::BlockDiagonalOp op) -> FailureOr<Set> {
         FailureOr<std::vector<Number>> blocks = numbers(op.getSizes(), op.getStaticSizes());
         if (failed(blocks))

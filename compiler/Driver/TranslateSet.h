@@ -33,6 +33,7 @@ private:
   FailureOr<Set> translateDyadic(sparsity::DyadicOp op);
   FailureOr<Set> translateDocuments(sparsity::DocumentsOp op);
   FailureOr<Set> translateBlocks(sparsity::BlocksOp op);
+  FailureOr<Set> translateBitmap(sparsity::BitmapOp op);
   FailureOr<Set> translateRadius(sparsity::RadiusOp op);
   FailureOr<Set> translateAffine(sparsity::AffineOp op);
   FailureOr<Set> translatePerHead(sparsity::PerHeadOp op);

@@ -258,5 +258,8 @@ FailureOr<KernelCode> lacuna::printCuda(tile::KernelOp kernel, CudaOptions optio
   if (holds(llvm::IsaPred<tile::SummarizeOp, tile::FoldOp, tile::ScoreBlocksOp, tile::RestrictOp,
                           tile::ChooseOp, tile::SampleOp, tile::MarginOp, tile::GateOp>))
     return printSelect(kernel);
+  if (holds(llvm::IsaPred<tile::ListOfMaskOp, tile::MaskOfListOp, tile::ListOfCsrOp,
+                          tile::CsrOfListOp>))
+    return printListFormat(kernel);
   return printRows(kernel);
 }

@@ -18,6 +18,8 @@ mlir::FailureOr<KernelCode> printClassify(tile::KernelOp kernel);
 mlir::FailureOr<KernelCode> printSelect(tile::KernelOp kernel);
 /// Rows that need no product: `tile.merge`, and the results of attention that sees no key.
 mlir::FailureOr<KernelCode> printRows(tile::KernelOp kernel);
+/// A conversion of lists.
+mlir::FailureOr<KernelCode> printListFormat(tile::KernelOp kernel);
 
 /// "Bf16": the device library's name of elements in memory.
 mlir::StringRef elementName(mlir::Type type);

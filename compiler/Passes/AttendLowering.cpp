@@ -243,10 +243,14 @@ static void findDependence(const Formula &formula, Pair &pair) {
   // Other ops with terms of their own look at coordinates only.
   if (formula.getKind() != Formula::Kind::Opaque)
     return;
-  if (auto list = dyn_cast<sparsity::BlocksOp>(formula.getOp())) {
-    pair.perBatch |= list.getIds().getType().getDimSize(0) != 1;
-    pair.perHead |= list.getIds().getType().getDimSize(1) != 1;
-  }
+  auto readMemory = [&](RankedTensorType type) {
+    pair.perBatch |= type.getDimSize(0) != 1;
+    pair.perHead |= type.getDimSize(1) != 1;
+  };
+  if (auto list = dyn_cast<sparsity::BlocksOp>(formula.getOp()))
+    readMemory(list.getIds().getType());
+  if (auto map = dyn_cast<sparsity::BitmapOp>(formula.getOp()))
+    readMemory(map.getMask().getType());
   auto where = dyn_cast<sparsity::WhereOp>(formula.getOp());
   if (!where)
     return;

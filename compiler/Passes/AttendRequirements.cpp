@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Passes/AttendLowering.h"
+#include "compiler/Passes/Lists.h"
 #include "compiler/Passes/SetRequirements.h"
 
 using namespace mlir;
@@ -124,7 +125,18 @@ LogicalResult Requirements::emitSets() {
   SmallVector<Value> sizes = segments.isLoneSequence()
                                  ? SmallVector<Value>{extent(op.getQuery(), 2)}
                                  : sizesOf(segments.getSizes(querySegment));
-  return requireSets(kernel, sets, kernel.inPlan(op.getQuery()), sizes);
+  Value queries = kernel.inPlan(op.getQuery());
+  if (failed(requireSets(kernel, sets, queries, sizes)))
+    return failure();
+  for (auto [segment, set] : llvm::enumerate(segments.getSets(querySegment)))
+    if (llvm::is_contained(sets, set)) {
+      SmallVector<Value> keys = segments.isLoneSequence()
+                                    ? SmallVector<Value>{extent(op.getKey(), 2)}
+                                    : sizesOf(segments.getSizes(segment));
+      if (failed(requireBitmaps(kernel, set, queries, sizes, keys)))
+        return failure();
+    }
+  return success();
 }
 
 LogicalResult Requirements::emit() {

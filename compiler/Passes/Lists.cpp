@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace lacuna;
+using sparsity::BitmapOp;
 using sparsity::BlocksOp;
 using sparsity::Formula;
 using sparsity::FormulaSpace;
@@ -26,15 +27,20 @@ SmallVector<Operation *> lacuna::findSetOps(ValueRange sets) {
   return ops;
 }
 
-SmallVector<BlocksOp> lacuna::findLists(Value set) {
-  SmallVector<BlocksOp> lists;
+template <typename Op> static SmallVector<Op> findOps(Value set) {
+  SmallVector<Op> found;
   for (Operation *op : findSetOps(set))
-    if (auto list = dyn_cast<BlocksOp>(op))
-      lists.push_back(list);
-  return lists;
+    if (auto wanted = dyn_cast<Op>(op))
+      found.push_back(wanted);
+  return found;
 }
 
-static bool dependsOn(Value set, BlocksOp list) { return llvm::is_contained(findLists(set), list); }
+SmallVector<BlocksOp> lacuna::findLists(Value set) { return findOps<BlocksOp>(set); }
+SmallVector<BitmapOp> lacuna::findBitmaps(Value set) { return findOps<BitmapOp>(set); }
+
+static bool dependsOn(Value set, Operation *leaf) {
+  return llvm::is_contained(findSetOps(set), leaf);
+}
 
 /// Whether what `set` keeps of two blocks is what it keeps of the one and of the other: the list
 /// stands in no set that is taken away, and on one side of each intersection.
@@ -91,11 +97,11 @@ BlocksOp lacuna::findWalkedList(Value set, ArrayRef<int64_t> queryBox) {
   return isInside ? list : BlocksOp();
 }
 
-/// A copy of `set` with `replacement` for its list. With `alone`, sets that do not depend on the
-/// list leave unions.
-static Value replaceList(OpBuilder &builder, Value set, BlocksOp list, Value replacement,
+/// A copy of `set` with `replacement` for the set of `list`. With `alone`, sets that do not depend
+/// on it leave unions.
+static Value replaceList(OpBuilder &builder, Value set, Operation *list, Value replacement,
                          bool alone) {
-  if (set == list.getSet())
+  if (set.getDefiningOp() == list)
     return replacement;
   Operation *op = set.getDefiningOp();
   bool isUnion = isa<sparsity::UnionOp, sparsity::PerHeadOp>(op);
@@ -112,6 +118,10 @@ static Value replaceList(OpBuilder &builder, Value set, BlocksOp list, Value rep
   return builder.clone(*op, mapping)->getResult(0);
 }
 
+Value lacuna::replaceLeaf(OpBuilder &builder, Value set, Operation *leaf, Value replacement) {
+  return replaceList(builder, set, leaf, replacement, /*alone=*/false);
+}
+
 Value lacuna::withoutList(OpBuilder &builder, Value set, BlocksOp list) {
   Value none = sparsity::NoneOp::create(builder, set.getLoc(), set.getType(), /*domain=*/Value());
   return replaceList(builder, set, list, none, /*alone=*/false);
@@ -121,36 +131,78 @@ Value lacuna::withBlock(OpBuilder &builder, Value set, BlocksOp list, Value bloc
   return replaceList(builder, set, list, block, /*alone=*/true);
 }
 
-LogicalResult lacuna::requireLists(KernelBuilder &kernel, Value set, Value queries,
-                                   ValueRange querySizes) {
-  OpBuilder &plan = kernel.plan;
-  Location loc = kernel.getLoc();
-  auto requireEqual = [&](Value found, Value expected, StringRef message) {
+namespace {
+/// Writes what memory that is shared by batch entries, heads and blocks of queries must satisfy.
+class RowRequirements {
+public:
+  RowRequirements(KernelBuilder &kernel, Value queries, ValueRange querySizes)
+      : kernel(kernel), plan(kernel.plan), loc(kernel.getLoc()), queries(queries),
+        querySizes(querySizes) {}
+
+  LogicalResult requireEqual(Value found, Value expected, StringRef message) {
     Value holds = plan.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, found, expected);
     return kernel.require(holds, message, {expected, found});
-  };
+  }
+  Value extent(Value tensor, unsigned axis) {
+    return getExtent(plan, loc, kernel.inPlan(tensor), axis);
+  }
+  Value countBlocks(ValueRange sizes, ArrayRef<int64_t> block) {
+    return makeProduct(plan, loc, makeBoxCounts(plan, loc, sizes, block));
+  }
+  /// The first three extents of `tensor`, which is what `op` reads.
+  template <typename Op> LogicalResult requireRows(Op op, Value tensor, StringRef what);
+
+private:
+  KernelBuilder &kernel;
+  OpBuilder &plan;
+  Location loc;
+  Value queries;
+  ValueRange querySizes;
+};
+} // namespace
+
+template <typename Op>
+LogicalResult RowRequirements::requireRows(Op op, Value tensor, StringRef what) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  std::string expected = ("expected " + what + " for {0} ").str();
+  if (type.getDimSize(0) != 1 &&
+      failed(requireEqual(extent(tensor, 0), getExtent(plan, loc, queries, 0),
+                          expected + "batch entries, got {1}")))
+    return failure();
+  Value group = makeIndex(plan, loc, static_cast<int64_t>(op.getGroup()));
+  Value heads = plan.createOrFold<arith::MulIOp>(loc, extent(tensor, 1), group);
+  if (type.getDimSize(1) != 1 &&
+      failed(requireEqual(heads, getExtent(plan, loc, queries, 1),
+                          expected + "query heads, got " + what.str() + " for {1}")))
+    return failure();
+  return requireEqual(extent(tensor, 2), countBlocks(querySizes, op.getQuery()),
+                      expected + "query blocks, got {1}");
+}
+
+LogicalResult lacuna::requireLists(KernelBuilder &kernel, Value set, Value queries,
+                                   ValueRange querySizes) {
+  RowRequirements rows(kernel, queries, querySizes);
   for (BlocksOp list : findLists(set)) {
-    RankedTensorType type = list.getIds().getType();
-    Value ids = kernel.inPlan(list.getIds()), counts = kernel.inPlan(list.getCounts());
-    auto extent = [&](unsigned axis) { return getExtent(plan, loc, ids, axis); };
-    if (type.getDimSize(0) != 1 &&
-        failed(requireEqual(extent(0), getExtent(plan, loc, queries, 0),
-                            "expected lists for {0} batch entries, got {1}")))
-      return failure();
-    Value group = makeIndex(plan, loc, static_cast<int64_t>(list.getGroup()));
-    Value heads = plan.createOrFold<arith::MulIOp>(loc, extent(1), group);
-    if (type.getDimSize(1) != 1 &&
-        failed(requireEqual(heads, getExtent(plan, loc, queries, 1),
-                            "expected lists for {0} query heads, got lists for {1}")))
-      return failure();
-    Value blocks = makeProduct(plan, loc, makeBoxCounts(plan, loc, querySizes, list.getQuery()));
-    if (failed(requireEqual(extent(2), blocks, "expected lists for {0} query blocks, got {1}")))
+    if (failed(rows.requireRows(list, list.getIds(), "lists")))
       return failure();
     for (unsigned axis = 0; axis < 3; ++axis)
-      if (failed(requireEqual(getExtent(plan, loc, counts, axis), extent(axis),
-                              "expected counts of the lists that ids has, {0} along an axis, got "
-                              "{1}")))
+      if (failed(rows.requireEqual(rows.extent(list.getCounts(), axis),
+                                   rows.extent(list.getIds(), axis),
+                                   "expected counts of the lists that ids has, {0} along an axis, "
+                                   "got {1}")))
         return failure();
   }
+  return success();
+}
+
+LogicalResult lacuna::requireBitmaps(KernelBuilder &kernel, Value set, Value queries,
+                                     ValueRange querySizes, ValueRange keySizes) {
+  RowRequirements rows(kernel, queries, querySizes);
+  for (BitmapOp map : findBitmaps(set))
+    if (failed(rows.requireRows(map, map.getMask(), "bitmaps")) ||
+        failed(rows.requireEqual(rows.extent(map.getMask(), 3),
+                                 rows.countBlocks(keySizes, map.getKey()),
+                                 "expected bitmaps over {0} key blocks, got {1}")))
+      return failure();
   return success();
 }

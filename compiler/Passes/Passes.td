@@ -31,6 +31,38 @@ def SplitSegmentsPass : Pass<"lacuna-split-segments"> {
   ];
 }
 
+def BitmapsToListsPass : Pass<"lacuna-bitmaps-to-lists", "::mlir::func::FuncOp"> {
+  let summary = "lists in place of bitmaps where loops may walk them";
+  let description = [{
+    Attention over a `sparsity.bitmap` looks at a byte for each pair of tiles, in a
+    kernel of its own, and then at each pair of tokens of those that are partly
+    live. Where the set is additive (`lacuna-expand-lists`) and tiles of the target lie
+    in its blocks, `select.list_of_mask` makes lists on the device first, and attention
+    walks these.
+
+    Left as they are: sets with several bitmaps or with lists beside them, sets that
+    take the bitmap away, attends whose tiles are given, blocks that no tile of the
+    target divides, and bitmaps in concatenated domains.
+
+    Requires: sets in canonical form, and segments split. Leaves: bitmaps in other
+    attends and in `select` ops. Before: `lacuna-assign-tiles`, which fits tiles to
+    the blocks of lists, and `lacuna-select-to-tile`.
+
+    ```mlir
+    %set = sparsity.bitmap %mask query [128] key [64] : tensor<1x4x?x?xi8>
+    // becomes
+    %ids, %counts = select.list_of_mask %mask : tensor<1x4x?x?xi8> -> tensor<1x4x?x?xi32>, tensor<1x4x?xi32>
+    %set = sparsity.blocks %ids, %counts query [128] key [64] : tensor<1x4x?x?xi32>, tensor<1x4x?xi32>
+    ```
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"cpu\"", "what the tiles are for: cpu or sm_90a">,
+    ListOption<"queryTile", "query-tile", "int64_t", "tokens per query tile, when they are given">,
+    ListOption<"keyTile", "key-tile", "int64_t", "tokens per key tile, when they are given">
+  ];
+  let dependentDialects = ["::lacuna::select::SelectDialect", "::lacuna::sparsity::SparsityDialect"];
+}
+
 def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
   let summary = "choose the tile shapes of every attend";
   let description = [{

@@ -12,6 +12,14 @@ mlir::LogicalResult lowerScore(select::ScoreOp op, llvm::StringRef name);
 mlir::LogicalResult lowerLogSumExp(select::LogSumExpOp op, llvm::StringRef name);
 mlir::LogicalResult lowerRestrict(select::RestrictOp op, llvm::StringRef name);
 
+/// The same for ops that convert lists.
+mlir::LogicalResult lowerListOfMask(select::ListOfMaskOp op, llvm::StringRef name);
+mlir::LogicalResult lowerMaskOfList(select::MaskOfListOp op, llvm::StringRef name);
+mlir::LogicalResult lowerListOfCsr(select::ListOfCsrOp op, llvm::StringRef name);
+mlir::LogicalResult lowerCsrOfList(select::CsrOfListOp op, llvm::StringRef name);
+/// Puts two conversions, through a map, in place of `op`.
+void expandTranspose(select::TransposeOp op);
+
 /// Ends a kernel of one result with these extents, and puts its launch in place of `op`.
 void replaceByLaunch(mlir::Operation *op, KernelBuilder &kernel, mlir::ValueRange grid,
                      mlir::ValueRange shapes);

@@ -69,8 +69,9 @@ static LogicalResult requireProduct(KernelBuilder &kernel, Op op, ValueRange set
                             "key heads, got {0} and {1}",
                             {heads, keyHeads})))
     return failure();
-  return requireSets(kernel, sets, kernel.inPlan(query),
-                     getExtent(plan, loc, kernel.inPlan(query), 2));
+  return requireSequenceSets(kernel, sets, kernel.inPlan(query),
+                             getExtent(plan, loc, kernel.inPlan(query), 2),
+                             getExtent(plan, loc, kernel.inPlan(key), 2));
 }
 
 static APFloat scaleOf(FloatAttr scale, RankedTensorType query) {
@@ -248,7 +249,7 @@ LogicalResult lacuna::lowerRestrict(select::RestrictOp op, StringRef name) {
   SmallVector<Value> shape;
   for (unsigned axis = 0; axis < 4; ++axis)
     shape.push_back(getExtent(plan, loc, kernel.inPlan(op.getScores()), axis));
-  if (failed(requireSets(kernel, sets, kernel.inPlan(op.getScores()), shape[2])))
+  if (failed(requireSequenceSets(kernel, sets, kernel.inPlan(op.getScores()), shape[2], shape[3])))
     return failure();
 
   OpBuilder &body = kernel.body;

@@ -250,6 +250,10 @@ static LogicalResult lowerOp(Operation *op, StringRef name) {
       .Case([&](select::SampleOp op) { return lowerSample(op, name); })
       .Case([&](select::MarginOp op) { return lowerMargin(op, name); })
       .Case([&](select::GateOp op) { return lowerGate(op, name); })
+      .Case([&](select::ListOfMaskOp op) { return lowerListOfMask(op, name); })
+      .Case([&](select::MaskOfListOp op) { return lowerMaskOfList(op, name); })
+      .Case([&](select::ListOfCsrOp op) { return lowerListOfCsr(op, name); })
+      .Case([&](select::CsrOfListOp op) { return lowerCsrOfList(op, name); })
       .Default(
           [](Operation *op) { return op->emitOpError("expected an op with a kernel of its own"); });
 }
@@ -271,6 +275,8 @@ static LogicalResult lowerFunction(func::FuncOp function) {
     return function.emitOpError("expected a single block around select ops, got ")
            << function.getBody().getBlocks().size() << " blocks";
   eraseDeadOps(function.getBody().front());
+  for (auto transpose : llvm::to_vector(function.getBody().front().getOps<select::TransposeOp>()))
+    expandTranspose(transpose);
   unsigned count = 0;
   for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
     if (!op.getDialect() || !isSelect(&op))

@@ -81,7 +81,9 @@ FailureOr<std::unique_ptr<SetKernel>> SetKernel::create(attn::AttendOp op, const
   result->planKey = readSide(plan, loc, kernel.getPlanMap(), segments, keySegment, keys, keyTile);
   result->planQueryTensor = kernel.inPlan(queries);
   if (failed(result->requireSizes(op, segments, perHead)) ||
-      failed(requireLists(kernel, set, result->planQueryTensor, result->planQuery.sizes)))
+      failed(requireLists(kernel, set, result->planQueryTensor, result->planQuery.sizes)) ||
+      failed(requireBitmaps(kernel, set, result->planQueryTensor, result->planQuery.sizes,
+                            result->planKey.sizes)))
     return failure();
   return result;
 }

@@ -67,3 +67,11 @@ LogicalResult lacuna::requireSets(KernelBuilder &kernel, ValueRange sets, Value 
   return success(llvm::all_of(
       sets, [&](Value set) { return succeeded(requireLists(kernel, set, queries, querySizes)); }));
 }
+
+LogicalResult lacuna::requireSequenceSets(KernelBuilder &kernel, ValueRange sets, Value queries,
+                                          Value rows, Value columns) {
+  return success(succeeded(requireSets(kernel, sets, queries, rows)) &&
+                 llvm::all_of(sets, [&](Value set) {
+                   return succeeded(requireBitmaps(kernel, set, queries, rows, columns));
+                 }));
+}

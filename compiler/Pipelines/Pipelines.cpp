@@ -8,7 +8,8 @@
 //                           simplified like that of sets on one segment.
 //   1. canonicalize, cse    Set algebra first: every set that folds away is one
 //                           formula, one loop and one mask less below.
-//   2. assign-tiles         Needs the sets' domains, which kernels no longer show.
+//   2. bitmaps-to-lists     Before tiles are chosen, which lie in the blocks of lists.
+//      assign-tiles         Needs the sets' domains, which kernels no longer show.
 //   3. select-to-tile, attn-to-tile
 //                           From here on programs, not sets, are rewritten.
 //   4. expand-lists         Loops over entries of lists have loops over sets inside,
@@ -53,17 +54,31 @@ void lacuna::buildSimplifySets(OpPassManager &passes) {
   addCleanup(passes);
 }
 
-void lacuna::buildAssignTiles(OpPassManager &passes, const SpecToTileOptions &options) {
-  buildSimplifySets(passes);
-  AssignTilesPassOptions tiles;
+/// The options of a pass that are options of the pipeline.
+template <typename PassOptions> static PassOptions makeTiles(const SpecToTileOptions &options) {
+  PassOptions tiles;
   tiles.target = options.target;
   tiles.queryTile.assign(options.queryTile.begin(), options.queryTile.end());
   tiles.keyTile.assign(options.keyTile.begin(), options.keyTile.end());
-  passes.addNestedPass<func::FuncOp>(createAssignTilesPass(tiles));
+  return tiles;
+}
+
+static void addAssignTiles(OpPassManager &passes, const SpecToTileOptions &options) {
+  passes.addNestedPass<func::FuncOp>(
+      createAssignTilesPass(makeTiles<AssignTilesPassOptions>(options)));
+}
+
+void lacuna::buildAssignTiles(OpPassManager &passes, const SpecToTileOptions &options) {
+  buildSimplifySets(passes);
+  addAssignTiles(passes, options);
 }
 
 void lacuna::buildSpecToTile(OpPassManager &passes, const SpecToTileOptions &options) {
-  buildAssignTiles(passes, options);
+  buildSimplifySets(passes);
+  passes.addNestedPass<func::FuncOp>(
+      createBitmapsToListsPass(makeTiles<BitmapsToListsPassOptions>(options)));
+  addCleanup(passes);
+  addAssignTiles(passes, options);
   passes.addPass(createSelectToTilePass());
   passes.addPass(createAttnToTilePass());
   passes.addPass(createExpandListsPass());

@@ -1,5 +1,6 @@
 //===- SelectDialect.cpp - registration -----------------------------------===//
 #include "dialects/Select/SelectSyntax.h"
+#include "dialects/Sparsity/SparsitySyntax.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -22,6 +23,9 @@ std::pair<int64_t, int64_t> SummarizeOp::getChannelRange() {
     return {(*channels)[0], (*channels)[1]};
   return {0, getTokens().getType().getDimSize(3)};
 }
+
+using lacuna::sparsity::parseNumber;
+using lacuna::sparsity::printNumber;
 
 #define GET_OP_CLASSES
 #include "dialects/Select/SelectOps.cpp.inc"

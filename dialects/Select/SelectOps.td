@@ -325,4 +325,6 @@ def Select_GateOp : Select_Op<"gate"> {
   let hasVerifier = 1;
 }
 
+include "dialects/Select/SelectFormats.td"
+
 #endif

@@ -34,14 +34,19 @@ static Value toIndex(IndexEmitter emit, Value value) {
 // blocks
 //===----------------------------------------------------------------------===//
 
+/// Batch entry, list and query block of a query in memory of `type`.
+template <typename Op>
+static SmallVector<Value> emitPlace(IndexEmitter emit, Op op, RankedTensorType type,
+                                    const PairContext &pair) {
+  Value zero = emit.constant(0);
+  Value head = emit.floorDiv(pair.head, emit.constant(static_cast<int64_t>(op.getGroup())));
+  return {type.getDimSize(0) == 1 ? zero : pair.batch, type.getDimSize(1) == 1 ? zero : head,
+          emitBlockNumber(emit, pair.query, pair.querySizes, op.getQuery())};
+}
+
 SmallVector<Value> BlocksOp::emitListIndex(OpBuilder &builder, Location loc,
                                            const PairContext &pair) {
-  IndexEmitter emit(builder, loc);
-  auto type = getIds().getType();
-  Value zero = emit.constant(0);
-  Value head = emit.floorDiv(pair.head, emit.constant(static_cast<int64_t>(getGroup())));
-  return {type.getDimSize(0) == 1 ? zero : pair.batch, type.getDimSize(1) == 1 ? zero : head,
-          emitBlockNumber(emit, pair.query, pair.querySizes, getQuery())};
+  return emitPlace(IndexEmitter(builder, loc), *this, getIds().getType(), pair);
 }
 
 Value BlocksOp::emitCount(OpBuilder &builder, Location loc, ValueRange list) {
@@ -83,6 +88,22 @@ Value BlocksOp::emitTerm(OpBuilder &builder, Location loc, unsigned, const PairC
   Value found = arith::OrIOp::create(builder, loc, loop.getRegionIterArgs().front(), isHere);
   scf::YieldOp::create(builder, loc, found);
   return loop.getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// bitmap
+//===----------------------------------------------------------------------===//
+
+Formula BitmapOp::buildFormula(FormulaSpace &) { return Formula::opaque(*this, 0); }
+
+/// One byte for a pair. Keys beyond the last have no byte: targets read 0 outside of a tensor.
+Value BitmapOp::emitTerm(OpBuilder &builder, Location loc, unsigned, const PairContext &pair) {
+  IndexEmitter emit(builder, loc);
+  SmallVector<Value> place = emitPlace(emit, *this, getMask().getType(), pair);
+  place.push_back(emitBlockNumber(emit, pair.key, pair.keySizes, getKey()));
+  Value byte = tensor::ExtractOp::create(builder, loc, getMask(), place);
+  Value zero = arith::ConstantIntOp::create(builder, loc, 0, 8);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, byte, zero);
 }
 
 //===----------------------------------------------------------------------===//

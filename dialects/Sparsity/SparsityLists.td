@@ -52,6 +52,33 @@ def Sparsity_BlocksOp : Sparsity_LeafOp<"blocks", ["emitTerm"], [InferTypeOpAdap
   }];
 }
 
+def Sparsity_BitmapOp : Sparsity_LeafOp<"bitmap", ["emitTerm"], [InferTypeOpAdaptor]> {
+  let summary = "key blocks that a map of bytes marks for each query block";
+  let description = [{
+    Blocks as those of `sparsity.blocks`. Live pairs:
+    `mask[b, h div group, block(i), block(j)] != 0`. `mask` has the shape
+    batch x lists x query blocks x key blocks; an extent of batch or lists that
+    is the constant 1 serves all batch entries or heads.
+
+    Each pair of blocks costs a byte, and attention has to look at all of them.
+    Where a set allows it, `lacuna-bitmaps-to-lists` makes lists first.
+
+    ```mlir
+    %set = sparsity.bitmap %mask query [128] key [64] : tensor<?x16x?x?xi8>
+    %cubes = sparsity.bitmap %mask query [4, 4, 4] key [4, 4, 4] group 4 in %video
+        : tensor<1x4x?x?xi8>, !sparsity.domain<3>
+    ```
+  }];
+  let arguments = (ins 4DTensorOf<[I8]>:$mask, DenseI64ArrayAttr:$query, DenseI64ArrayAttr:$key,
+                       DefaultValuedAttr<I64Attr, "1">:$group,
+                       Optional<Sparsity_Domain>:$domain);
+  let assemblyFormat = [{
+    $mask `query` $query `key` $key (`group` $group^)? (`in` $domain^)? attr-dict `:`
+    type($mask) (`,` type($domain)^)?
+  }];
+  let hasVerifier = 1;
+}
+
 def Sparsity_KeyBlockOp : Sparsity_LeafOp<"key_block"> {
   let summary = "the keys of one block";
   let description = [{

@@ -285,16 +285,24 @@ static LogicalResult verifyBlock(Operation *op, StringRef name, ArrayRef<int64_t
   return verifyList(op, name, block, 1);
 }
 
-LogicalResult BlocksOp::verify() {
-  // blocks-1
-  FailureOr<unsigned> rank = verifyRank(*this, getSet().getType(), 1, 4);
-  if (failed(rank) || failed(verifyBlock(*this, "query", getQuery(), *rank)) ||
-      failed(verifyBlock(*this, "key", getKey(), *rank)))
+/// blocks-1 to blocks-3: what says which blocks there are and who shares what is known of them.
+template <typename Op> static LogicalResult verifyBlocks(Op op) {
+  FailureOr<unsigned> rank = verifyRank(op, op.getSet().getType(), 1, 4);
+  if (failed(rank) || failed(verifyBlock(op, "query", op.getQuery(), *rank)) ||
+      failed(verifyBlock(op, "key", op.getKey(), *rank)))
     return failure();
-  // blocks-3
   constexpr int64_t mostHeads = int64_t{1} << 20;
-  if (auto group = static_cast<int64_t>(getGroup()); group < 1 || group > mostHeads)
-    return emitOpError("expected a group of 1 to ") << mostHeads << " query heads, got " << group;
+  if (auto group = static_cast<int64_t>(op.getGroup()); group < 1 || group > mostHeads)
+    return op.emitOpError("expected a group of 1 to ")
+           << mostHeads << " query heads, got " << group;
+  return success();
+}
+
+LogicalResult BitmapOp::verify() { return verifyBlocks(*this); }
+
+LogicalResult BlocksOp::verify() {
+  if (failed(verifyBlocks(*this)))
+    return failure();
   // blocks-4
   for (auto [axis, ids, counts] :
        llvm::enumerate(getIds().getType().getShape().drop_back(), getCounts().getType().getShape()))

@@ -5,21 +5,23 @@ using namespace mlir;
 using namespace lacuna::tile;
 
 /// What the elements of memory are.
-enum class Elements { Floats, Numbers };
+enum class Elements { Floats, Numbers, Bytes };
 
 /// select-1: memory of a rank and with elements that the op reads or writes.
 static LogicalResult verifyMemory(Operation *op, StringRef what, Type type, int64_t rank,
                                   Elements elements = Elements::Floats) {
   auto shaped = dyn_cast<ShapedType>(type);
-  if (shaped && shaped.hasRank() && shaped.getRank() == rank) {
-    Type element = shaped.getElementType();
-    if (elements == Elements::Numbers ? element.isInteger(32)
-                                      : isa<Float16Type, BFloat16Type, Float32Type>(element))
-      return success();
-  }
+  auto fits = [&](Type element) {
+    return elements == Elements::Floats ? isa<Float16Type, BFloat16Type, Float32Type>(element)
+                                        : element.isInteger(elements == Elements::Bytes ? 8 : 32);
+  };
+  if (shaped && shaped.hasRank() && shaped.getRank() == rank && fits(shaped.getElementType()))
+    return success();
+  StringRef wanted = elements == Elements::Floats    ? "f16, bf16 or f32"
+                     : elements == Elements::Numbers ? "i32"
+                                                     : "i8";
   return op->emitOpError("expected ")
-         << what << " of rank " << rank << " with elements "
-         << (elements == Elements::Numbers ? "i32" : "f16, bf16 or f32") << ", got " << type;
+         << what << " of rank " << rank << " with elements " << wanted << ", got " << type;
 }
 
 /// select-2: a region's arguments and what it yields.
@@ -140,4 +142,42 @@ LogicalResult GateOp::verify() {
   if (failed(verifyMemory(*this, "values", getValues().getType(), 3)))
     return failure();
   return verifyMemory(*this, "a target", getTarget().getType(), 3, Elements::Numbers);
+}
+
+/// select-1 for lists.
+static LogicalResult verifyLists(Operation *op, Type ids, Type counts) {
+  if (failed(verifyMemory(op, "ids", ids, 4, Elements::Numbers)))
+    return failure();
+  return verifyMemory(op, "counts", counts, 3, Elements::Numbers);
+}
+
+/// select-1 for rows after each other.
+static LogicalResult verifyCsr(Operation *op, Type rowPtr, Type columns) {
+  if (failed(verifyMemory(op, "row pointers", rowPtr, 3, Elements::Numbers)))
+    return failure();
+  return verifyMemory(op, "column ids", columns, 3, Elements::Numbers);
+}
+
+LogicalResult ListOfMaskOp::verify() {
+  if (failed(verifyMemory(*this, "a mask", getMask().getType(), 4, Elements::Bytes)))
+    return failure();
+  return verifyLists(*this, getIds().getType(), getCounts().getType());
+}
+
+LogicalResult MaskOfListOp::verify() {
+  if (failed(verifyLists(*this, getIds().getType(), getCounts().getType())))
+    return failure();
+  return verifyMemory(*this, "a target", getTarget().getType(), 4, Elements::Bytes);
+}
+
+LogicalResult ListOfCsrOp::verify() {
+  if (failed(verifyCsr(*this, getRowPtr().getType(), getColumns().getType())))
+    return failure();
+  return verifyLists(*this, getIds().getType(), getCounts().getType());
+}
+
+LogicalResult CsrOfListOp::verify() {
+  if (failed(verifyLists(*this, getIds().getType(), getCounts().getType())))
+    return failure();
+  return verifyCsr(*this, getRowPtr().getType(), getColumns().getType());
 }

@@ -161,4 +161,56 @@ def Tile_GateOp : Tile_MemoryOp<"gate"> {
   let hasVerifier = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// Formats of lists
+//===----------------------------------------------------------------------===//
+
+def Tile_ListOfMaskOp : Tile_MemoryOp<"list_of_mask"> {
+  let summary = "one row's list of what a map marks";
+  let description = "Writes ids and count of row `row`. Meaning as in `select.list_of_mask`.";
+  let arguments = (ins AnyRankedTensor:$mask, Index:$batch, Index:$head, Index:$row, UnitAttr:$cut,
+                       UnitAttr:$transposed, AnyMemRef:$ids, AnyMemRef:$counts);
+  let assemblyFormat = [{
+    $mask `[` $batch `,` $head `,` $row `]` (`cut` $cut^)? (`transposed` $transposed^)?
+    `into` $ids `,` $counts attr-dict `:` type($mask) `,` type($ids) `,` type($counts)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_MaskOfListOp : Tile_MemoryOp<"mask_of_list"> {
+  let summary = "one row of a map that marks what a list names";
+  let description = "Meaning as in `select.mask_of_list`.";
+  let arguments = (ins AnyRankedTensor:$ids, AnyRankedTensor:$counts, Index:$batch, Index:$head,
+                       Index:$row, AnyMemRef:$target);
+  let assemblyFormat = [{
+    $ids `,` $counts `[` $batch `,` $head `,` $row `]` `into` $target attr-dict
+    `:` type($ids) `,` type($counts) `,` type($target)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ListOfCsrOp : Tile_MemoryOp<"list_of_csr"> {
+  let summary = "one row's list from row pointers and column ids";
+  let description = "Meaning as in `select.list_of_csr`.";
+  let arguments = (ins AnyRankedTensor:$row_ptr, AnyRankedTensor:$columns, Index:$batch,
+                       Index:$head, Index:$row, UnitAttr:$cut, AnyMemRef:$ids, AnyMemRef:$counts);
+  let assemblyFormat = [{
+    $row_ptr `,` $columns `[` $batch `,` $head `,` $row `]` (`cut` $cut^)? `into` $ids `,` $counts
+    attr-dict `:` type($row_ptr) `,` type($columns) `,` type($ids) `,` type($counts)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_CsrOfListOp : Tile_MemoryOp<"csr_of_list"> {
+  let summary = "row pointers and column ids of one head's lists";
+  let description = "Meaning as in `select.csr_of_list`, for all rows of `[batch, head]`.";
+  let arguments = (ins AnyRankedTensor:$ids, AnyRankedTensor:$counts, Index:$batch, Index:$head,
+                       AnyMemRef:$row_ptr, AnyMemRef:$columns);
+  let assemblyFormat = [{
+    $ids `,` $counts `[` $batch `,` $head `]` `into` $row_ptr `,` $columns attr-dict
+    `:` type($ids) `,` type($counts) `,` type($row_ptr) `,` type($columns)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif

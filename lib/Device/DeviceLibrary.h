@@ -23,5 +23,7 @@ std::string_view deviceSummaries();
 std::string_view deviceScores();
 /// Lists of the best columns; after the primitives.
 std::string_view deviceChoices();
+/// Lists of blocks in other formats; after the primitives.
+std::string_view deviceSelectLists();
 
 } // namespace lacuna

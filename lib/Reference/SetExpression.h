@@ -193,6 +193,19 @@ struct BlockLists {
 /// The key's block is among the first entries of the query block's list.
 Set blocks(BlockLists lists);
 
+/// Bytes that mark key blocks for each query block.
+struct BlockMap {
+  /// As those of lists; the last extent of the shape is the number of key blocks.
+  std::vector<int64_t> queryBlock, keyBlock;
+  int64_t group = 1;
+  std::vector<int64_t> shape;
+  bool isBatchShared = false, isHeadShared = false;
+  /// Row-major.
+  std::vector<int64_t> bytes;
+};
+/// The byte of the pair's blocks is not 0.
+Set bitmap(BlockMap map);
+
 //===----------------------------------------------------------------------===//
 // Grids
 //===----------------------------------------------------------------------===//

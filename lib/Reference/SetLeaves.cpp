@@ -109,13 +109,26 @@ static int64_t blockOf(int64_t token, const Grid &grid, const std::vector<int64_
   return number;
 }
 
+/// Row-major number of the query's row in memory of batch entries, lists and query blocks.
+template <typename Memory> static int64_t rowOf(const Memory &memory, const PairIndex &pair) {
+  int64_t row = memory.isBatchShared ? 0 : pair.batch;
+  row = row * memory.shape[1] + (memory.isHeadShared ? 0 : pair.head / memory.group);
+  return row * memory.shape[2] + blockOf(pair.query, *pair.queryGrid, memory.queryBlock);
+}
+
+Set bitmap(BlockMap given) {
+  auto map = std::make_shared<const BlockMap>(std::move(given));
+  return makeSet([map](const PairIndex &pair) {
+    int64_t column = blockOf(pair.key, *pair.keyGrid, map->keyBlock);
+    return map->bytes[static_cast<size_t>(rowOf(*map, pair) * map->shape[3] + column)] != 0;
+  });
+}
+
 Set blocks(BlockLists given) {
   auto lists = std::make_shared<const BlockLists>(std::move(given));
   return makeSet([lists](const PairIndex &pair) {
     const std::vector<int64_t> &shape = lists->shape;
-    int64_t row = lists->isBatchShared ? 0 : pair.batch;
-    row = row * shape[1] + (lists->isHeadShared ? 0 : pair.head / lists->group);
-    row = row * shape[2] + blockOf(pair.query, *pair.queryGrid, lists->queryBlock);
+    int64_t row = rowOf(*lists, pair);
     int64_t wanted = blockOf(pair.key, *pair.keyGrid, lists->keyBlock);
     int64_t count = std::clamp<int64_t>(lists->counts[static_cast<size_t>(row)], 0, shape[3]);
     auto first = lists->ids.begin() + row * shape[3];

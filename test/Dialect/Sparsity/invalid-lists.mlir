@@ -84,3 +84,46 @@ func.func @key_block_3_coordinates(%c: index) {
   %s = sparsity.key_block (%c) of [8, 8] : !sparsity.set<2>
   return
 }
+
+// -----
+
+func.func @bitmap_1_segments(%mask: tensor<1x1x?x?xi8>, %n: index) {
+  %text = sparsity.sequence [%n]
+  %pair = sparsity.concat %text, %text : !sparsity.domain<1>, !sparsity.domain<1>
+  // expected-error @+1 {{'sparsity.bitmap' op expected one segment of queries and one of keys, got '!sparsity.set<1, 1>'}}
+  %s = sparsity.bitmap %mask query [64] key [64] in %pair : tensor<1x1x?x?xi8>, !sparsity.domain<1, 1>
+  return
+}
+
+// -----
+
+func.func @bitmap_2_axes(%mask: tensor<1x1x?x?xi8>) {
+  // expected-error @+1 {{'sparsity.bitmap' op expected a key block with an extent for each of 1 axes, got 2}}
+  %s = sparsity.bitmap %mask query [64] key [8, 8] : tensor<1x1x?x?xi8>
+  return
+}
+
+// -----
+
+func.func @bitmap_2_extent(%mask: tensor<1x1x?x?xi8>) {
+  // expected-error @+1 {{'sparsity.bitmap' op expected query of at least 1, got 0}}
+  %s = sparsity.bitmap %mask query [0] key [8] : tensor<1x1x?x?xi8>
+  return
+}
+
+// -----
+
+func.func @bitmap_3_group(%mask: tensor<1x1x?x?xi8>) {
+  // expected-error @+1 {{'sparsity.bitmap' op expected a group of 1 to 1048576 query heads, got -1}}
+  %s = sparsity.bitmap %mask query [64] key [64] group -1 : tensor<1x1x?x?xi8>
+  return
+}
+
+// -----
+
+// A byte is a byte.
+func.func @bitmap_elements(%mask: tensor<1x1x?x?xi32>) {
+  // expected-error @+1 {{'sparsity.bitmap' op operand #0 must be 4D tensor of 8-bit signless integer values, but got 'tensor<1x1x?x?xi32>'}}
+  %s = sparsity.bitmap %mask query [64] key [64] : tensor<1x1x?x?xi32>
+  return
+}

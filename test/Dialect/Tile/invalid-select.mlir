@@ -149,3 +149,20 @@ func.func @choose_2_number(%s: tensor<1x2x?x?xf32>, %ids: memref<1x2x?x?xi32>, %
       : (tensor<1x2x?x?xf32>, index, memref<1x2x?x?xi32>, memref<1x2x?xi32>) -> ()
   return
 }
+
+// -----
+
+func.func @select_1_bytes(%mask: tensor<1x2x?x?xi32>, %ids: memref<1x2x?x?xi32>, %counts: memref<1x2x?xi32>, %i: index) {
+  // expected-error @+1 {{'tile.list_of_mask' op expected a mask of rank 4 with elements i8, got 'tensor<1x2x?x?xi32>'}}
+  tile.list_of_mask %mask[%i, %i, %i] into %ids, %counts : tensor<1x2x?x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  return
+}
+
+// -----
+
+func.func @select_1_pointers(%p: tensor<1x?xi32>, %ids: memref<1x2x?x?xi32>, %counts: memref<1x2x?xi32>, %i: index) {
+  // expected-error @+1 {{'tile.list_of_csr' op expected row pointers of rank 3 with elements i32, got 'tensor<1x?xi32>'}}
+  tile.list_of_csr %p, %p[%i, %i, %i] into %ids, %counts
+      : tensor<1x?xi32>, tensor<1x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  return
+}

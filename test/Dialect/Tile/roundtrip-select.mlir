@@ -32,7 +32,7 @@ func.func @summaries(%k: tensor<1x2x?x64xf32>, %r: memref<1x2x?x1xf32>, %f: memr
 // CHECK-LABEL: func.func @scores(
 // CHECK:         tile.score_blocks dot %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] at(%{{.*}}, %{{.*}}) tile [128, 64] rows 128 by max columns 1 by sum group 4 scale 1.250000e-01 into %{{[a-z0-9]+}} : tensor
 // CHECK:         tile.score_blocks ball %{{.*}}, %{{.*}} with %{{.*}} : tensor<1x2x?x1xf32>[%{{.*}}, %{{.*}}] at(%{{.*}}, %{{.*}}) tile [8, 64] rows 1 by sum columns 0 by log_sum_exp group 1
-// CHECK-SAME:      scale 2.000000e+00 lse %{{.*}} : tensor<1x8x?xf32> weights %{{.*}} : tensor<1x8x?xf32> from_start into %{{.*}} live {
+// CHECK-SAME:      scale 2.000000e+00 lse %{{.*}} : tensor<1x8x?xf32> weights %{{.*}} : tensor<1x8x?xf32> into %{{.*}} live {
 // CHECK:           ^bb0(%{{.*}}: index, %{{.*}}: index, %{{.*}}: index):
 // CHECK:             tile.yield %{{.*}} : i1
 // CHECK:         } function {
@@ -45,7 +45,7 @@ func.func @scores(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>, %c: tensor
       group 4 scale 0.125 into %s : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, memref<1x2x?x?xf32>
   tile.score_blocks ball %q, %k with %c : tensor<1x2x?x1xf32> [%b, %h] at (%i, %i) tile [8, 64]
       rows 1 by sum columns 0 by log_sum_exp group 1 scale 2.0 lse %l : tensor<1x8x?xf32>
-      weights %l : tensor<1x8x?xf32> from_start into %t live {
+      weights %l : tensor<1x8x?xf32> into %t live {
   ^bb0(%head: index, %row: index, %column: index):
     %past = arith.cmpi sle, %column, %row : index
     tile.yield %past : i1
@@ -91,5 +91,25 @@ func.func @choices(%s: tensor<1x2x?x?xf32>, %v: tensor<1x2x?xf32>, %ks: tensor<1
       : tensor<1x2x?x?xf32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>, memref<1x2x?x?xf32>
   tile.margin(32) %s[%b, %h, %i] into %m : tensor<1x2x?x?xf32>, memref<1x2x?xf32>
   tile.gate(0.4) %v[%b] low 64 high 32 into %counts : tensor<1x2x?xf32>, memref<1x2x?xi32>
+  return
+}
+
+// CHECK-LABEL: func.func @formats(
+// CHECK:         tile.list_of_mask %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] into %{{.*}}, %{{.*}} : tensor<1x2x?x?xi8>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+// CHECK:         tile.list_of_mask %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] cut transposed into
+// CHECK:         tile.mask_of_list %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] into %{{.*}} : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi8>
+// CHECK:         tile.list_of_csr %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] cut into %{{.*}}, %{{.*}} : tensor<1x2x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+// CHECK:         tile.csr_of_list %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] into %{{.*}}, %{{.*}} : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?xi32>, memref<1x2x?xi32>
+func.func @formats(%mask: tensor<1x2x?x?xi8>, %ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>,
+                   %m: memref<1x2x?x?xi8>, %i: memref<1x2x?x?xi32>, %c: memref<1x2x?xi32>, %b: index) {
+  tile.list_of_mask %mask[%b, %b, %b] into %i, %c : tensor<1x2x?x?xi8>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  tile.list_of_mask %mask[%b, %b, %b] cut transposed into %i, %c
+      : tensor<1x2x?x?xi8>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  tile.mask_of_list %ids, %counts[%b, %b, %b] into %m
+      : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi8>
+  tile.list_of_csr %counts, %counts[%b, %b, %b] cut into %i, %c
+      : tensor<1x2x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  tile.csr_of_list %ids, %counts[%b, %b] into %c, %c
+      : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?xi32>, memref<1x2x?xi32>
   return
 }
