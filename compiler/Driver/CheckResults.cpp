@@ -64,10 +64,9 @@ static std::vector<reference::Comparison> checkSelection(const reference::Select
                                                          const std::vector<Tensor> &results,
                                                          const CheckOptions &options,
                                                          CheckReport &report) {
+  if (!oracle.fits(results))
+    return std::vector(results.size(), wrongShape());
   std::vector<int64_t> shape = oracle.rowShape();
-  for (const Tensor &result : results)
-    if (result.shape.size() < 3 || !std::equal(shape.begin(), shape.end(), result.shape.begin()))
-      return std::vector(results.size(), wrongShape());
   double cost = oracle.costPerRow();
   double budget = options.rows > 0 ? static_cast<double>(options.rows) * cost : options.budget;
   reference::RowSample sample = reference::chooseRows(shape[0], shape[1], shape[2],

@@ -3,6 +3,7 @@
 
 #include "compiler/Emit/ElementTypes.h"
 #include "dialects/Select/Select.h"
+#include "lib/Reference/ListFormats.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -29,8 +30,15 @@ public:
   FailureOr<Oracle> read(select::SampleOp op);
   FailureOr<Oracle> read(select::MarginOp op);
   FailureOr<Oracle> read(select::GateOp op);
+  FailureOr<Oracle> read(select::ListOfMaskOp op);
+  FailureOr<Oracle> read(select::MaskOfListOp op);
+  FailureOr<Oracle> read(select::ListOfCsrOp op);
+  FailureOr<Oracle> read(select::CsrOfListOp op);
+  FailureOr<Oracle> read(select::TransposeOp op);
 
 private:
+  /// A constant or a value; nothing without either.
+  FailureOr<std::optional<int64_t>> readNumber(Value value, std::optional<uint64_t> constant);
   LogicalResult readTensor(Value value, Tensor &tensor);
   LogicalResult readOptional(Value value, std::optional<Tensor> &tensor);
   LogicalResult readSet(Value value, int64_t heads, reference::Set &set);
@@ -196,12 +204,77 @@ FailureOr<Oracle> Reader::read(select::GateOp op) {
   return Oracle(std::move(oracle));
 }
 
+//===----------------------------------------------------------------------===//
+// Formats of lists
+//===----------------------------------------------------------------------===//
+
+FailureOr<std::optional<int64_t>> Reader::readNumber(Value value,
+                                                     std::optional<uint64_t> constant) {
+  if (constant)
+    return std::optional(static_cast<int64_t>(*constant));
+  if (!value)
+    return std::optional<int64_t>();
+  FailureOr<int64_t> number = scalars.evaluateInteger(value);
+  if (failed(number))
+    return failure();
+  return std::optional(*number);
+}
+
+template <typename Results> static Oracle known(Results results) {
+  return std::make_unique<reference::KnownResults>(std::move(results));
+}
+
+FailureOr<Oracle> Reader::read(select::ListOfMaskOp op) {
+  Tensor mask;
+  auto capacity = readNumber(op.getCapacity(), op.getCapacityValue());
+  if (failed(capacity) || failed(readTensor(op.getMask(), mask)))
+    return failure();
+  return known(reference::listOfMask(mask, *capacity, op.getCut(), op.getTransposed()));
+}
+
+FailureOr<Oracle> Reader::read(select::MaskOfListOp op) {
+  Tensor ids, counts;
+  auto columns = readNumber(op.getColumns(), op.getColumnsValue());
+  if (failed(columns) || failed(readTensor(op.getIds(), ids)) ||
+      failed(readTensor(op.getCounts(), counts)))
+    return failure();
+  return known(reference::maskOfList(ids, counts, **columns));
+}
+
+FailureOr<Oracle> Reader::read(select::ListOfCsrOp op) {
+  Tensor rowPointers, columns;
+  auto capacity = readNumber(op.getCapacity(), op.getCapacityValue());
+  if (failed(capacity) || failed(readTensor(op.getRowPtr(), rowPointers)) ||
+      failed(readTensor(op.getColumns(), columns)))
+    return failure();
+  return known(reference::listOfCsr(rowPointers, columns, **capacity, op.getCut()));
+}
+
+FailureOr<Oracle> Reader::read(select::CsrOfListOp op) {
+  Tensor ids, counts;
+  if (failed(readTensor(op.getIds(), ids)) || failed(readTensor(op.getCounts(), counts)))
+    return failure();
+  return known(reference::csrOfList(ids, counts));
+}
+
+FailureOr<Oracle> Reader::read(select::TransposeOp op) {
+  Tensor ids, counts;
+  auto columns = readNumber(op.getColumns(), op.getColumnsValue());
+  auto capacity = readNumber(op.getCapacity(), op.getCapacityValue());
+  if (failed(columns) || failed(capacity) || failed(readTensor(op.getIds(), ids)) ||
+      failed(readTensor(op.getCounts(), counts)))
+    return failure();
+  OwnedTensor mask = reference::maskOfList(ids, counts, **columns);
+  return known(reference::listOfMask(mask.view(), *capacity, op.getCut(), /*transposed=*/true));
+}
+
 FailureOr<Oracle> translateSelect(Operation *operation, ScalarTranslator &scalars) {
   Reader reader(scalars);
   return llvm::TypeSwitch<Operation *, FailureOr<Oracle>>(operation)
       .Case<select::SummarizeOp, select::FoldOp, select::ScoreOp, select::LogSumExpOp,
             select::RestrictOp, select::ChooseOp, select::SampleOp, select::MarginOp,
-            select::GateOp>([&](auto op) { return reader.read(op); })
+            select::GateOp, select::ListOfMaskOp, select::MaskOfListOp, select::ListOfCsrOp,
+            select::CsrOfListOp, select::TransposeOp>([&](auto op) { return reader.read(op); })
       .Default([](Operation *op) -> FailureOr<Oracle> {
         return op->emitError("expected a select op that the oracle knows, got '")
                << op->getName() << "'";

@@ -1,6 +1,8 @@
 //===- ListFormats.cpp - conversions of lists, written down plainly -------===//
 #include "lib/Reference/ListFormats.h"
 
+#include "lib/Reference/Comparer.h"
+
 #include <algorithm>
 
 using namespace lacuna;
@@ -117,4 +119,49 @@ Csr reference::csrOfList(const Tensor &ids, const Tensor &counts) {
                                   static_cast<double>(columns[static_cast<size_t>(place)]));
     }
   return result;
+}
+
+KnownResults::KnownResults(Lists lists) {
+  expected.push_back(std::move(lists.ids));
+  expected.push_back(std::move(lists.counts));
+}
+
+KnownResults::KnownResults(Csr csr) {
+  expected.push_back(std::move(csr.rowPointers));
+  expected.push_back(std::move(csr.columns));
+}
+
+KnownResults::KnownResults(OwnedTensor mask) { expected.push_back(std::move(mask)); }
+
+std::vector<int64_t> KnownResults::rowShape() const {
+  const std::vector<int64_t> &shape = expected.front().view().shape;
+  return {shape[0], shape[1], shape[2]};
+}
+
+bool KnownResults::fits(const std::vector<Tensor> &results) const {
+  return std::equal(results.begin(), results.end(), expected.begin(), expected.end(),
+                    [](const Tensor &result, const OwnedTensor &known) {
+                      return result.shape == known.view().shape;
+                    });
+}
+
+double KnownResults::costPerRow() const {
+  return static_cast<double>(expected.front().view().shape.back());
+}
+
+std::vector<Comparison> KnownResults::compare(const std::vector<Tensor> &results,
+                                              const std::vector<RowIndex> &, unsigned) const {
+  std::vector<Comparison> found;
+  for (size_t result = 0; result < results.size(); ++result) {
+    Comparer comparer;
+    const Tensor &known = expected[result].view();
+    std::vector<int64_t> at(known.shape.size(), 0);
+    for (int64_t left = known.elements(); left > 0; --left) {
+      comparer.add(results[result].at(at), known.at(at), 0.5, at);
+      for (size_t axis = at.size(); axis-- > 0 && ++at[axis] == known.shape[axis];)
+        at[axis] = 0;
+    }
+    found.push_back(comparer.finish());
+  }
+  return found;
 }

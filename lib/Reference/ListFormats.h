@@ -1,7 +1,7 @@
 //===- ListFormats.h - conversions of lists, written down plainly ---------===//
 #pragma once
 
-#include "lacuna/Tensor.h"
+#include "lib/Reference/Select.h"
 
 #include <optional>
 
@@ -23,5 +23,23 @@ Lists listOfMask(const Tensor &mask, std::optional<int64_t> capacity, bool cut, 
 OwnedTensor maskOfList(const Tensor &ids, const Tensor &counts, int64_t columns);
 Lists listOfCsr(const Tensor &rowPointers, const Tensor &columns, int64_t capacity, bool cut);
 Csr csrOfList(const Tensor &ids, const Tensor &counts);
+
+/// Results that are known in full and are numbers without rounding.
+class KnownResults final : public SelectOracle {
+public:
+  std::vector<OwnedTensor> expected;
+
+  explicit KnownResults(Lists lists);
+  explicit KnownResults(Csr csr);
+  explicit KnownResults(OwnedTensor mask);
+
+  std::vector<int64_t> rowShape() const override;
+  bool fits(const std::vector<Tensor> &results) const override;
+  double costPerRow() const override;
+  /// Compares all rows: each is read once.
+  std::vector<Comparison> compare(const std::vector<Tensor> &results,
+                                  const std::vector<RowIndex> &rows,
+                                  unsigned threads) const override;
+};
 
 } // namespace lacuna::reference

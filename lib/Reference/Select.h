@@ -21,6 +21,8 @@ public:
   /// Extents of the op's first result; for lists without the capacity. What is sampled are the
   /// rows: the first three axes.
   virtual std::vector<int64_t> rowShape() const = 0;
+  /// Whether results have the extents that they should have; that of lists is free.
+  virtual bool fits(const std::vector<Tensor> &results) const;
   /// Multiply-adds that one row takes.
   virtual double costPerRow() const = 0;
   /// Compares sampled rows of all results of the op.

@@ -6,6 +6,14 @@
 
 namespace lacuna::reference {
 
+bool SelectOracle::fits(const std::vector<Tensor> &results) const {
+  std::vector<int64_t> rows = rowShape();
+  return std::all_of(results.begin(), results.end(), [&](const Tensor &result) {
+    return result.shape.size() >= rows.size() &&
+           std::equal(rows.begin(), rows.end(), result.shape.begin());
+  });
+}
+
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 static constexpr double u32 = 0x1p-24;
 
