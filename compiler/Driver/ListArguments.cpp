@@ -21,6 +21,13 @@ std::optional<ListArgument> findListArgument(BlockArgument argument) {
   return std::nullopt;
 }
 
+sparsity::BitmapOp findBitmapArgument(BlockArgument argument) {
+  for (Operation *user : argument.getUsers())
+    if (auto map = dyn_cast<sparsity::BitmapOp>(user))
+      return map;
+  return {};
+}
+
 std::optional<ListRequest> parseListRequest(StringRef text) {
   if (text == "ragged")
     return ListRequest{ListRequest::Kind::Ragged};

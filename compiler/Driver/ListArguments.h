@@ -17,6 +17,9 @@ struct ListArgument {
 };
 std::optional<ListArgument> findListArgument(mlir::BlockArgument argument);
 
+/// The `sparsity.bitmap` that takes its bytes from an argument; null for none.
+sparsity::BitmapOp findBitmapArgument(mlir::BlockArgument argument);
+
 /// What `--set ids=10%` and `--set counts=ragged` ask for.
 struct ListRequest {
   enum class Kind {

@@ -2,6 +2,7 @@
 #include "compiler/Driver/ParseSpec.h"
 #include "compiler/Driver/SpecInterface.h"
 #include "dialects/Attn/Attn.h"
+#include "dialects/Select/Select.h"
 
 using namespace mlir;
 
@@ -11,6 +12,8 @@ namespace lacuna {
 static StringRef suffixOf(OpResult result) {
   if (isa<attn::AttendOp, attn::MergeOp>(result.getOwner()))
     return ".lse";
+  if (isa<select::CsrOfListOp>(result.getOwner()))
+    return ".columns";
   return result.getResultNumber() == 1 ? ".counts" : ".weights";
 }
 

@@ -235,9 +235,8 @@ LogicalResult Binder::bindTensor(unsigned index) {
   }
   if (std::optional<ListArgument> list = findListArgument(function.getArgument(index)))
     return bindList(index, *list);
-  for (Operation *user : function.getArgument(index).getUsers())
-    if (auto map = dyn_cast<sparsity::BitmapOp>(user))
-      return bindBitmap(index, map);
+  if (sparsity::BitmapOp map = findBitmapArgument(function.getArgument(index)))
+    return bindBitmap(index, map);
   ElementType element = *elementTypeOf(type.getElementType());
   FailureOr<std::optional<std::vector<double>>> values = valuesOf(index);
   if (failed(values))
@@ -286,7 +285,7 @@ FailureOr<BoundSpec> Binder::bind() {
   for (auto [index, argument] : llvm::enumerate(function.getArguments()))
     if (auto type = dyn_cast<RankedTensorType>(argument.getType());
         type && type.getRank() > 1 && given(name(index)) && !findListArgument(argument) &&
-        failed(shapeOf(index, type)))
+        !findBitmapArgument(argument) && failed(shapeOf(index, type)))
       return failure();
   spec.storage.reserve(function.getNumArguments());
   spec.arguments.resize(function.getNumArguments());

@@ -62,6 +62,20 @@ static std::vector<std::string> roleInSelection(OpOperand &use, bool hasAttentio
   return {};
 }
 
+/// The size that an axis of rows which are scored as they are usually has beside attention. Other
+/// numbers are as right, so that nothing is learned from it.
+static StringRef usualSize(BlockArgument argument, int64_t axis) {
+  bool isKey = false, isQuery = false;
+  for (OpOperand &use : argument.getUses()) {
+    Operation *op = use.getOwner();
+    if (isa<select::ScoreOp, select::LogSumExpOp>(op))
+      (use.getOperandNumber() == 0 ? isQuery : isKey) = true;
+  }
+  if (!isKey && !isQuery)
+    return "";
+  return axis == 0 ? "b" : axis == 2 ? (isKey ? "nk" : "nq") : "";
+}
+
 SpecSizes::SpecSizes(func::FuncOp function, ArrayRef<std::pair<std::string, std::string>> given)
     : function(function), given(given) {
   bool hasAttention =
@@ -82,10 +96,13 @@ SpecSizes::SpecSizes(func::FuncOp function, ArrayRef<std::pair<std::string, std:
 }
 
 bool SpecSizes::hasDynamicExtent(StringRef name) {
+  auto isIt = [&](StringRef size) {
+    return size == name || (name == "n" && (size == "nq" || size == "nk"));
+  };
   for (auto [argument, role] : llvm::zip(function.getArguments(), roles))
     for (auto [axis, size] : llvm::enumerate(role))
       if (cast<RankedTensorType>(argument.getType()).isDynamicDim(axis) &&
-          (size == name || (name == "n" && (size == "nq" || size == "nk"))))
+          isIt(size.empty() ? usualSize(argument, static_cast<int64_t>(axis)) : StringRef(size)))
         return true;
   return false;
 }
@@ -214,6 +231,8 @@ FailureOr<std::vector<int64_t>> SpecSizes::shapeOf(unsigned index, RankedTensorT
     }
     if (!extent && !declared.empty())
       extent = declared[static_cast<size_t>(axis)];
+    if (!extent && role.empty())
+      role = usualSize(argument, axis);
     if (!extent && role.empty())
       return emitError(argument.getLoc(), "expected a shape for '")
              << valueName(argument) << "': give --set " << valueName(argument)

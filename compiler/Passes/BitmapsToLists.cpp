@@ -57,8 +57,10 @@ BlocksOp BitmapsToLists::makeList(BitmapOp map) {
   auto lists = select::ListOfMaskOp::create(
       builder, map.getLoc(), ids, counts, map.getMask(), /*capacity=*/Value(),
       /*capacity_value=*/IntegerAttr(), /*cut=*/false, /*transposed=*/false);
-  return BlocksOp::create(builder, map.getLoc(), lists.getIds(), lists.getCounts(), map.getQuery(),
-                          map.getKey(), map.getGroup(), map.getDomain());
+  auto blocks = BlocksOp::create(builder, map.getLoc(), lists.getIds(), lists.getCounts(),
+                                 map.getQuery(), map.getKey(), map.getGroup(), map.getDomain());
+  blocks->setAttr(bitmapMark, builder.getUnitAttr());
+  return blocks;
 }
 
 void BitmapsToLists::convert(attn::AttendOp op) {

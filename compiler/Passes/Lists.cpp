@@ -183,7 +183,8 @@ LogicalResult lacuna::requireLists(KernelBuilder &kernel, Value set, Value queri
                                    ValueRange querySizes) {
   RowRequirements rows(kernel, queries, querySizes);
   for (BlocksOp list : findLists(set)) {
-    if (failed(rows.requireRows(list, list.getIds(), "lists")))
+    bool isMap = list->hasAttr(bitmapMark);
+    if (failed(rows.requireRows(list, list.getIds(), isMap ? "bitmaps" : "lists")))
       return failure();
     for (unsigned axis = 0; axis < 3; ++axis)
       if (failed(rows.requireEqual(rows.extent(list.getCounts(), axis),
@@ -198,11 +199,16 @@ LogicalResult lacuna::requireLists(KernelBuilder &kernel, Value set, Value queri
 LogicalResult lacuna::requireBitmaps(KernelBuilder &kernel, Value set, Value queries,
                                      ValueRange querySizes, ValueRange keySizes) {
   RowRequirements rows(kernel, queries, querySizes);
+  auto requireColumns = [&](Value tensor, ArrayRef<int64_t> block) {
+    return rows.requireEqual(rows.extent(tensor, 3), rows.countBlocks(keySizes, block),
+                             "expected bitmaps over {0} key blocks, got {1}");
+  };
   for (BitmapOp map : findBitmaps(set))
     if (failed(rows.requireRows(map, map.getMask(), "bitmaps")) ||
-        failed(rows.requireEqual(rows.extent(map.getMask(), 3),
-                                 rows.countBlocks(keySizes, map.getKey()),
-                                 "expected bitmaps over {0} key blocks, got {1}")))
+        failed(requireColumns(map.getMask(), map.getKey())))
+      return failure();
+  for (BlocksOp list : findLists(set))
+    if (list->hasAttr(bitmapMark) && failed(requireColumns(list.getIds(), list.getKey())))
       return failure();
   return success();
 }

@@ -24,6 +24,9 @@ sparsity::BlocksOp findWalkedList(mlir::Value set, llvm::ArrayRef<int64_t> query
 mlir::Value replaceLeaf(mlir::OpBuilder &builder, mlir::Value set, mlir::Operation *leaf,
                         mlir::Value replacement);
 
+/// Marks a list that was a bitmap: the capacity is the number of key blocks that the map has.
+constexpr llvm::StringLiteral bitmapMark = "lacuna.of_bitmap";
+
 /// What is left of `set` without its list.
 mlir::Value withoutList(mlir::OpBuilder &builder, mlir::Value set, sparsity::BlocksOp list);
 /// What `set`, with `block` in place of its walked list, has by virtue of it: every pair that the

@@ -45,7 +45,8 @@ def BitmapsToListsPass : Pass<"lacuna-bitmaps-to-lists", "::mlir::func::FuncOp">
     target divides, and bitmaps in concatenated domains.
 
     Requires: sets in canonical form, and segments split. Leaves: bitmaps in other
-    attends and in `select` ops. Before: `lacuna-assign-tiles`, which fits tiles to
+    attends and in `select` ops; lists that were bitmaps have the mark `lacuna.of_bitmap`, by which
+    a launch refuses maps of other extents. Before: `lacuna-assign-tiles`, which fits tiles to
     the blocks of lists, and `lacuna-select-to-tile`.
 
     ```mlir

@@ -1,10 +1,10 @@
 // SpargeAttn, its first stage (evidence: its source code). Mean queries meet mean keys; each query block keeps the fewest
-// key blocks that hold 90 % of the softmax of the products. A mean says little about a block whose tokens differ: blocks
+// key blocks that hold a share of the softmax of the products. A mean says little about a block whose tokens differ: blocks
 // of keys or queries whose mean cosine is low are always kept and left out of the softmax. The choice goes to attention as
 // a map of bytes, one per block of 128 queries and 64 keys.
 // Left out: the second stage, which skips products inside of the loop.
 func.func @sparge_attn(%q: tensor<?x4x?x32xf32>, %k: tensor<?x4x?x32xf32>, %v: tensor<?x4x?x32xf32>,
-    %similar: f32 {lacuna.default = 0.01 : f32}) -> tensor<?x4x?x32xf32> attributes {lacuna.sizes = {n = 1000, b = 1}} {
+    %similar: f32 {lacuna.default = 0.004 : f32}, %share: f32 {lacuna.default = 0.6 : f32}) -> tensor<?x4x?x32xf32> attributes {lacuna.sizes = {n = 1000, b = 1}} {
   %zero = arith.constant 0 : index
   %axis = arith.constant 2 : index
   %forced = arith.constant 0x7F800000 : f32
@@ -20,7 +20,7 @@ func.func @sparge_attn(%q: tensor<?x4x?x32xf32>, %k: tensor<?x4x?x32xf32>, %v: t
     %y = arith.select %clear, %x, %forced : f32
     select.yield %y : f32
   } : tensor<?x4x?x32xf32>, tensor<?x4x?x32xf32> -> tensor<?x4x?x?xf32>
-  %ids, %counts = select.choose top_p(0.9) %s : tensor<?x4x?x?xf32> -> tensor<?x4x?x?xi32>, tensor<?x4x?xi32>
+  %ids, %counts = select.choose top_p(%share : f32) %s : tensor<?x4x?x?xf32> -> tensor<?x4x?x?xi32>, tensor<?x4x?xi32>
   %blocks = tensor.dim %km, %axis : tensor<?x4x?x32xf32>
   %mask = select.mask_of_list %ids, %counts columns(%blocks)
     : tensor<?x4x?x?xi32>, tensor<?x4x?xi32> -> tensor<?x4x?x?xi8>

@@ -6,7 +6,7 @@
 // CHECK-LABEL: func.func @alone(
 // CHECK-SAME:      %[[MASK:[a-z0-9]+]]: tensor<1x2x?x?xi8>)
 // CHECK:         %[[IDS:.*]], %[[COUNTS:.*]] = select.list_of_mask %[[MASK]] : tensor<1x2x?x?xi8> -> tensor<1x2x?x?xi32>, tensor<1x2x?xi32>
-// CHECK:         %[[SET:.*]] = sparsity.blocks %[[IDS]], %[[COUNTS]] query [128] key [64] : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>
+// CHECK:         %[[SET:.*]] = sparsity.blocks %[[IDS]], %[[COUNTS]] query [128] key [64] {lacuna.of_bitmap} : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>
 // CHECK:         attn.attend {{.*}} over %[[SET]]
 // A tile that is given need not lie in a block.
 // GIVEN-LABEL: func.func @alone(
