@@ -40,4 +40,19 @@ for spec in examples/*.mlir; do
     echo "![Live tiles of $name](images/$name.svg)"
   } >>"$page"
 done
+{
+  echo
+  echo "# Systems"
+  echo
+  echo "Published systems, each as one spec with small sizes. Its text says what the system does, what is known of it, and what the"
+  echo "spec leaves out."
+} >>"$page"
+for spec in examples/systems/*.mlir; do
+  {
+    echo
+    echo "## systems/$(basename "$spec" .mlir)"
+    echo
+    sed -n 's|^// \{0,1\}||p; /^func/q' "$spec"
+  } >>"$page"
+done
 echo "wrote $page and docs/images"

@@ -71,7 +71,8 @@ protected:
     /// Whether the grid has it, and its number on the grid, as expressions.
     std::string inside, number;
   };
-  /// Names the coordinates `letter`0, `letter`1, .. of element `row` of the box that starts at `at`.
+  /// Names the coordinates `letter`0, `letter`1, .. of element `row` of the box that starts at
+  /// `at`.
   BoxPlace writeBoxPlace(CodeWriter &out, ScalarPrinter &scalars, mlir::StringRef letter,
                          mlir::StringRef row, mlir::ValueRange at, mlir::ValueRange sizes,
                          mlir::ArrayRef<int64_t> box);

@@ -2,6 +2,7 @@
 #ifndef LACUNA_PASSES_TD
 #define LACUNA_PASSES_TD
 
+include "compiler/Passes/SelectPasses.td"
 include "mlir/Pass/PassBase.td"
 
 def SplitSegmentsPass : Pass<"lacuna-split-segments"> {
@@ -29,39 +30,6 @@ def SplitSegmentsPass : Pass<"lacuna-split-segments"> {
   let statistics = [
     Statistic<"setsSplit", "sets-split", "sets that became segments">
   ];
-}
-
-def BitmapsToListsPass : Pass<"lacuna-bitmaps-to-lists", "::mlir::func::FuncOp"> {
-  let summary = "lists in place of bitmaps where loops may walk them";
-  let description = [{
-    Attention over a `sparsity.bitmap` looks at a byte for each pair of tiles, in a
-    kernel of its own, and then at each pair of tokens of those that are partly
-    live. Where the set is additive (`lacuna-expand-lists`) and tiles of the target lie
-    in its blocks, `select.list_of_mask` makes lists on the device first, and attention
-    walks these.
-
-    Left as they are: sets with several bitmaps or with lists beside them, sets that
-    take the bitmap away, attends whose tiles are given, blocks that no tile of the
-    target divides, and bitmaps in concatenated domains.
-
-    Requires: sets in canonical form, and segments split. Leaves: bitmaps in other
-    attends and in `select` ops; lists that were bitmaps have the mark `lacuna.of_bitmap`, by which
-    a launch refuses maps of other extents. Before: `lacuna-assign-tiles`, which fits tiles to
-    the blocks of lists, and `lacuna-select-to-tile`.
-
-    ```mlir
-    %set = sparsity.bitmap %mask query [128] key [64] : tensor<1x4x?x?xi8>
-    // becomes
-    %ids, %counts = select.list_of_mask %mask : tensor<1x4x?x?xi8> -> tensor<1x4x?x?xi32>, tensor<1x4x?xi32>
-    %set = sparsity.blocks %ids, %counts query [128] key [64] : tensor<1x4x?x?xi32>, tensor<1x4x?xi32>
-    ```
-  }];
-  let options = [
-    Option<"target", "target", "std::string", "\"cpu\"", "what the tiles are for: cpu or sm_90a">,
-    ListOption<"queryTile", "query-tile", "int64_t", "tokens per query tile, when they are given">,
-    ListOption<"keyTile", "key-tile", "int64_t", "tokens per key tile, when they are given">
-  ];
-  let dependentDialects = ["::lacuna::select::SelectDialect", "::lacuna::sparsity::SparsityDialect"];
 }
 
 def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
@@ -105,29 +73,6 @@ def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
   ];
   let dependentDialects = ["::lacuna::attn::AttnDialect", "::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
-}
-
-def SelectToTilePass : Pass<"lacuna-select-to-tile", "::mlir::ModuleOp"> {
-  let summary = "one kernel per select op, and a launch in its place";
-  let description = [{
-    Each op of the select dialect becomes a `tile.kernel` whose body is the tile
-    op of the same name, and whose plan has the extents of the grid and of the
-    results: a block of tokens per grid point for summaries, a tile of scores for
-    `select.score`, a row, a head or a batch entry for choices. Sets become
-    predicates of a row and a column in the kernel's body.
-
-    What shapes must satisfy at run time stands in the plan as `tile.require`.
-
-    Requires: functions of one block. Leaves: no select op.
-
-    ```mlir
-    %m = select.summarize mean %k block [128] : tensor<?x8x?x128xbf16> -> tensor<?x8x?x128xbf16>
-    // becomes, with @f_summarize_0 in front of the function
-    %m = tile.launch @f_summarize_0(%k) : (tensor<?x8x?x128xbf16>) -> tensor<?x8x?x128xbf16>
-    ```
-  }];
-  let dependentDialects = ["::lacuna::tile::TileDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::tensor::TensorDialect"];
 }
 
 def AttnToTilePass : Pass<"lacuna-attn-to-tile", "::mlir::ModuleOp"> {
@@ -208,39 +153,6 @@ def ExpandMasksPass : Pass<"lacuna-expand-masks"> {
   let statistics = [
     Statistic<"masksExpanded", "masks-expanded", "masks that became predicates">
   ];
-}
-
-def ExpandListsPass : Pass<"lacuna-expand-lists"> {
-  let summary = "walk lists of key blocks entry by entry";
-  let description = [{
-    A loop over the tiles of a set that is made of a `sparsity.blocks` becomes a
-    loop over the tiles that are live without the list, and a loop over the
-    entries of the query tile's list; the body of the latter is a loop over the
-    tiles that the entry adds, a set with the block's coordinates as run-time
-    numbers (`sparsity.key_block`). So every pair is visited once.
-
-    Only lists that stand in no set that is taken away, and on one side of each
-    intersection, are walked, and only by query tiles that lie in one query block;
-    `compiler/Passes/Lists.h` says which. The tiles of other sets have been
-    classified. Where tiles do not reach over the borders of blocks, masks do not
-    ask for the block.
-
-    Requires: kernels (`lacuna-attn-to-tile`), masks over sets. Leaves: no list in
-    a loop without classes.
-
-    ```mlir
-    %r = tile.for_each live %listed[%b, %h] query (%i) of (%n) box [128] key of (%n) box [128]
-        init(%x : T) { ^bb0(%j: index, %x0: T): ... }
-    // becomes
-    %r = scf.for %e = %c0 to %count step %c1 iter_args(%x0 = %x) -> (T) {
-      %id = tensor.extract %ids[%b, %h, %t, %e] : tensor<?x?x?x?xi32>
-      %block = sparsity.key_block (%id) of [128] : !sparsity.set<1>
-      tile.for_each live %block[%b, %h] ...
-    }
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::tensor::TensorDialect"];
 }
 
 def ExpandFootprintsPass : Pass<"lacuna-expand-footprints"> {

@@ -20,7 +20,9 @@ def main():
     page = common.ROOT / "docs/examples.md"
     shown = page.read_text(encoding="utf-8") if page.exists() else ""
     for path in common.files(".mlir"):
-        if path.parts[0] == "examples" and f"images/{path.stem}.svg" not in shown:
+        # Which pairs of a system are live depends on its inputs: there is nothing to draw.
+        sign = f"## systems/{path.stem}\n" if path.parts[1] == "systems" else f"images/{path.stem}.svg"
+        if path.parts[0] == "examples" and sign not in shown:
             problems.append((path, 1, "docs/examples.md does not show this example; run tools/make-pictures.sh"))
     common.finish("docs", problems)
 
