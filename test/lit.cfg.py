@@ -26,6 +26,8 @@ config.substitutions.append(("%fake_driver", config.lacuna_fake_driver))
 # %emulated SPEC... checks a spec for the GPU with kernels that run on this host; %t/libcuda.so.1 is %fake_driver.
 config.substitutions.append(("%emulated", f"env LD_LIBRARY_PATH=%t LACUNA_NVRTC={config.lacuna_emulated_nvrtc} "
                                           "lacuna run --target=cuda --check"))
+config.substitutions.append(("%host_nvrtc", config.lacuna_emulated_nvrtc))
+config.substitutions.append(("%cxx", config.lacuna_cxx))
 config.substitutions.append(("%python", sys.executable))
 # %exits CODE COMMAND... succeeds when the command exits with exactly that code.
 exits = os.path.join(config.lacuna_source_dir, "test", "Support", "exits.py")

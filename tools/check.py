@@ -319,6 +319,10 @@ def suite_install():
         code = code or run(prefix / "bin/lacuna", "compile", ROOT / "tools/gpu/smallest.mlir", "--emit=artifact",
                            "-o", artifact, env={"LACUNA_CACHE_SIZE": "0"})
         code = code or run(embed / "ahead_of_time", artifact, env={"LACUNA_CACHE_SIZE": "0"})
+        packed = pathlib.Path(folder) / "packed.lacuna"
+        code = code or run(prefix / "bin/lacuna", "compile", ROOT / "examples/embed/server_loop.mlir", "--emit=artifact",
+                           "-o", packed, env={"LACUNA_CACHE_SIZE": "0"})
+        code = code or run(embed / "server_loop", packed, env={"LACUNA_CACHE_SIZE": "0"})
         # A program without LLVM is a hundredth of one with it.
         if code == 0 and (embed / "ahead_of_time").stat().st_size > 8 << 20:
             print("expected ahead_of_time to have no LLVM inside", flush=True)

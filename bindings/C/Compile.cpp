@@ -80,7 +80,12 @@ static Result<Artifact> findOrCompile(ContextState &context, Compilation &compil
   bool isCpu = target == Target::Cpu;
   ProgramSteps steps;
   steps.text = *Digest::parse(key);
-  steps.simplify = [&] { return parseKey(compilation.meaningKey()); };
+  steps.simplify = [&] {
+    Result<Digest> meaning = parseKey(compilation.meaningKey());
+    if (!meaning)
+      context.count(Counter::CompileErrors);
+    return meaning;
+  };
   steps.compile = [&]() -> Result<std::string> {
     if (Status status = compile(); !status)
       return status;

@@ -111,9 +111,9 @@ FailureOr<std::string> lacuna::compileObject(ModuleOp module, const HostMachine 
 static orc::SymbolMap librarySymbols(orc::ExecutionSession &session) {
   orc::SymbolMap map;
   for (const selection::Symbol &symbol : selection::symbols)
-    map[session.intern(symbol.name)] = {
-        orc::ExecutorAddr::fromPtr(symbol.function),
-        llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+    map[session.intern(symbol.name)] = {orc::ExecutorAddr::fromPtr(symbol.function),
+                                        llvm::JITSymbolFlags::Exported |
+                                            llvm::JITSymbolFlags::Callable};
   return map;
 }
 

@@ -3,7 +3,7 @@
     translate.py SOURCE.cu DEVICE_LIBRARY > KERNEL.cpp
 
 The device library's arithmetic stays as it is; its instructions, copies and the pipeline come from Device.h and
-Pipeline.h. `emulate_<kernel>(blocks, parameters)` runs a launch.
+Pipeline.h. `emulate_<kernel>(blocks, parameters)` runs a launch; `emulate_<kernel>_sizes` has the bytes of each parameter, then 0.
 """
 import pathlib
 import re
@@ -106,6 +106,8 @@ def main():
     print('#include "test/Emulator/Pipeline.h"' if is_attention else '#include "test/Emulator/Device.h"')
     print("\n".join(library(folder, part) for part in parts))
     print(body)
+    sizes = ", ".join(["sizeof(TensorMap)"] * maps + ["sizeof(Arguments)", "0"])
+    print(f'extern "C" const unsigned long emulate_{name}_sizes[] = {{{sizes}}};')
     print(f"""extern "C" void emulate_{name}(unsigned blocks, void **parameters) {{
   gridDim.x = blocks;
   for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x) {{

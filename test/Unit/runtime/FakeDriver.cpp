@@ -1,5 +1,6 @@
 //===- FakeDriver.cpp - a CUDA driver that only writes things down ---------===//
 #include "test/Unit/runtime/FakeDriver.h"
+#include "test/Unit/runtime/FakeGraph.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -23,8 +24,7 @@ static std::recursive_mutex mutex;
 static thread_local std::vector<Context> contexts;
 static std::vector<std::string> kernels;
 /// Per kernel, what runs it; null where launches are only written down.
-using Entry = void (*)(unsigned blocks, void **parameters);
-static std::vector<Entry> entries;
+static std::vector<fake::Entry> entries;
 
 extern "C" fake::State *fakeDriverState() { return &state; }
 
@@ -135,7 +135,11 @@ static Code fakeKernel(Kernel *kernel, Library library, const char *name) {
   bool isEmulated = reinterpret_cast<void *>(library) != &state;
   std::string entry = std::string("emulate_") + name;
   kernels.emplace_back(name);
-  entries.push_back(reinterpret_cast<Entry>(isEmulated ? dlsym(library, entry.c_str()) : nullptr));
+  auto find = [&](const std::string &symbol) {
+    return isEmulated ? dlsym(library, symbol.c_str()) : nullptr;
+  };
+  entries.push_back({reinterpret_cast<decltype(fake::Entry::run)>(find(entry)),
+                     static_cast<const size_t *>(find(entry + "_sizes"))});
   *kernel = reinterpret_cast<Kernel>(kernels.size());
   return answer("cuLibraryGetKernel");
 }
@@ -182,8 +186,11 @@ static Code fakeLaunch(const LaunchConfig *config, Function function, void **par
     const auto *words = static_cast<const uint64_t *>(parameters[mapCount]);
     launch.fields.assign(words, words + fieldCount);
   }
-  if (Entry run = entries[kernel])
-    run(config->gridX, parameters);
+  const fake::Entry &entry = entries[kernel];
+  if (fake::captured())
+    fake::captured()->nodes.push_back(fake::nodeOf(entry, config->gridX, parameters));
+  else if (entry.run)
+    entry.run(config->gridX, parameters);
   state.launches.push_back(launch);
   state.calls.push_back("launch " + launch.symbol);
   return answer("cuLaunchKernelEx");
@@ -326,8 +333,11 @@ static Code fakeSetWords(Address to, unsigned value, size_t count, Stream) {
     std::lock_guard lock(mutex);
     state.calls.push_back("words " + std::to_string(value));
   }
-  for (size_t i = 0; i < count; ++i)
-    reinterpret_cast<unsigned *>(to)[i] = value;
+  auto work = [=] { std::fill_n(reinterpret_cast<unsigned *>(to), count, value); };
+  if (fake::captured())
+    fake::captured()->nodes.emplace_back(work);
+  else
+    work();
   return answer("cuMemsetD32Async");
 }
 static Code fakePointer(void *value, int attribute, Address address) {
@@ -349,7 +359,8 @@ static Code fakeCaptureInfo(Stream, int *status, uint64_t *id, Graph *graph, con
                             size_t *) {
   *status = state.capturing ? 1 : 0;
   *id = 1;
-  *graph = reinterpret_cast<Graph>(&state);
+  *graph = reinterpret_cast<Graph>(fake::captured() ? static_cast<void *>(fake::captured().get())
+                                                    : &state);
   return answer("cuStreamGetCaptureInfo");
 }
 static Code fakeUserObject(UserObject *object, void *argument, void (*destroy)(void *), unsigned,
@@ -370,9 +381,22 @@ static Code fakeGraphRetain(Graph, UserObject object, unsigned, unsigned) {
     return code;
   auto *kept = reinterpret_cast<std::pair<void (*)(void *), void *> *>(object);
   std::lock_guard lock(mutex);
-  state.kept.push_back(*kept);
+  (fake::captured() ? fake::captured()->kept : state.kept).push_back(*kept);
   delete kept;
   return success;
+}
+
+// What applications look up by its name.
+extern "C" {
+Code cuDevicePrimaryCtxRetain(Context *context, DeviceNumber device) {
+  return fakeRetain(context, device);
+}
+Code cuCtxPushCurrent_v2(Context context) { return fakePush(context); }
+Code cuStreamCreate(Stream *stream, unsigned flags) { return fakeStreamCreate(stream, flags); }
+Code cuStreamSynchronize(Stream stream) { return fakeStreamSynchronize(stream); }
+Code cuMemcpyHtoDAsync_v2(Address to, const void *from, size_t bytes, Stream stream) {
+  return fakeUpload(to, from, bytes, stream);
+}
 }
 
 namespace {
