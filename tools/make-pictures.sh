@@ -55,4 +55,19 @@ for spec in examples/systems/*.mlir; do
     sed -n 's|^// \{0,1\}||p; /^func/q' "$spec"
   } >>"$page"
 done
+cat >>"$page" <<'END'
+
+## What systems need and no op expresses yet
+
+| missing | who needs it | instead |
+|---|---|---|
+| rows of a coarse output spread over the tokens of their blocks, and outputs joined by learned gates | VSA, NSA, SLA | both outputs are results |
+| scores added up along diagonals of tokens | MInference, FlexPrefill | distances counted in blocks |
+| skipping inside of the attention loop, without a list | Sol-Attn, skip-softmax, SpargeAttn's second stage | lists are stored; a choice that needs values of the loop is left out |
+| attention that walks key blocks and gathers the queries of each | MoBA, FSA, NSA with small groups | a map of bytes, which looks at every tile |
+| keys gathered token by token on Hopper | Kascade, DSA, SpotAttention | a map of bytes on Hopper; lists of tokens on the CPU |
+| a query tile that holds the heads of a group side by side | FlashPrefill V2, MSA | tiles of tokens of one head; the group shares the list |
+| pages of keys behind a table | FlashPrefill V2, Quest, MSA | keys in one tensor |
+| a low-rank second moment of a block | COBS | its diagonal |
+END
 echo "wrote $page and docs/images"
