@@ -65,8 +65,7 @@ static Live enumerate(const ListCase &given) {
   return live;
 }
 
-static Live ask(const ListCase &given) {
-  Set set = blocks(given.lists);
+static Live ask(const ListCase &given, const Set &set) {
   Live live;
   for (int64_t b = 0; b < given.batch; ++b)
     for (int64_t h = 0; h < given.heads; ++h)
@@ -76,6 +75,8 @@ static Live ask(const ListCase &given) {
             live.emplace(b, h, query, key);
   return live;
 }
+
+static Live ask(const ListCase &given) { return ask(given, blocks(given.lists)); }
 
 /// Fills ids and counts, some of them out of range in either direction.
 static ListCase draw(ListCase given, int64_t capacity, uint64_t seed) {
@@ -125,6 +126,38 @@ TEST(BlockLists, sharedByBatchEntriesHeadsAndGroups) {
     given.lists.group = variant & 4 ? 2 : 1;
     ListCase drawn = draw(given, 3, static_cast<uint64_t>(variant));
     EXPECT_EQ(ask(drawn), enumerate(drawn)) << variant;
+  }
+}
+
+/// The same pairs as a map of bytes; any byte that is not 0 marks a block.
+static Set mapOf(const ListCase &given) {
+  const BlockLists &lists = given.lists;
+  auto columns = static_cast<int64_t>(cutIntoBlocks(given.keys, lists.keyBlock).size());
+  BlockMap map{lists.queryBlock,    lists.keyBlock,     lists.group, lists.shape,
+               lists.isBatchShared, lists.isHeadShared, {}};
+  map.shape[3] = columns;
+  map.bytes.assign(lists.counts.size() * static_cast<size_t>(columns), 0);
+  for (size_t row = 0; row < lists.counts.size(); ++row)
+    for (int64_t e = 0; e < lists.shape[3] && e < lists.counts[row]; ++e) {
+      int64_t id = lists.ids[row * static_cast<size_t>(lists.shape[3]) + static_cast<size_t>(e)];
+      if (id >= 0 && id < columns)
+        map.bytes[row * static_cast<size_t>(columns) + static_cast<size_t>(id)] = e % 2 ? 1 : -128;
+    }
+  return bitmap(map);
+}
+
+TEST(BlockLists, mapsOfBytesSayTheSame) {
+  for (int variant = 0; variant < 8; ++variant) {
+    ListCase given{Grid{{3, 5}}, Grid{{3, 4, 3}}, {}};
+    given.lists.queryBlock = {2, 2};
+    given.lists.keyBlock = {2, 3, 2};
+    given.lists.isBatchShared = variant & 1;
+    given.lists.isHeadShared = variant & 2;
+    given.lists.group = variant & 4 ? 2 : 1;
+    ListCase drawn = draw(given, 4, static_cast<uint64_t>(variant));
+    Live expected = enumerate(drawn);
+    EXPECT_EQ(ask(drawn, mapOf(drawn)), expected) << variant;
+    EXPECT_FALSE(expected.empty());
   }
 }
 

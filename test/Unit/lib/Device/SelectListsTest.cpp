@@ -1,0 +1,196 @@
+//===- SelectListsTest.cpp - device code of list formats, on threads ------===//
+//
+// A lane is a thread; votes and shuffles meet at a barrier of their warp.
+//
+//===----------------------------------------------------------------------===//
+#include "lib/Reference/ListFormats.h"
+#include "lib/Support/Random.h"
+
+#include <array>
+#include <barrier>
+#include <bit>
+#include <gtest/gtest.h>
+#include <memory>
+#include <thread>
+
+namespace {
+typedef unsigned int u32;
+typedef long long i64;
+
+struct {
+  unsigned x = 0;
+} thread_local threadIdx;
+
+struct Warp {
+  std::barrier<> meeting{32};
+  std::array<u32, 32> values{};
+};
+struct Block {
+  explicit Block(unsigned warps) : meeting(32 * warps) {
+    for (unsigned warp = 0; warp < warps; ++warp)
+      all.push_back(std::make_unique<Warp>());
+  }
+  std::barrier<> meeting;
+  std::vector<std::unique_ptr<Warp>> all;
+};
+Block *running = nullptr;
+
+/// What all lanes of the warp hand in; nobody goes on before all have read.
+std::array<u32, 32> gather(u32 value) {
+  Warp &warp = *running->all[threadIdx.x / 32];
+  warp.values[threadIdx.x % 32] = value;
+  warp.meeting.arrive_and_wait();
+  std::array<u32, 32> values = warp.values;
+  warp.meeting.arrive_and_wait();
+  return values;
+}
+
+u32 __ballot_sync(u32, bool vote) {
+  std::array<u32, 32> votes = gather(vote);
+  u32 lanes = 0;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    lanes |= votes[lane] << lane;
+  return lanes;
+}
+int __shfl_up_sync(u32, int value, unsigned distance) {
+  std::array<u32, 32> values = gather(static_cast<u32>(value));
+  unsigned lane = threadIdx.x % 32;
+  return lane < distance ? value : static_cast<int>(values[lane - distance]);
+}
+int __popc(u32 lanes) { return std::popcount(lanes); }
+void __syncwarp() { gather(0); }
+void __syncthreads() { running->meeting.arrive_and_wait(); }
+
+#define __device__
+#define __forceinline__ inline
+#define __shared__ static
+#include "lib/Device/SelectLists.cuh"
+#undef __device__
+#undef __forceinline__
+#undef __shared__
+
+/// Runs a block of `warps` warps.
+template <typename Body> void launch(unsigned warps, Body body) {
+  Block block(warps);
+  running = &block;
+  std::vector<std::thread> threads;
+  for (unsigned thread = 0; thread < 32 * warps; ++thread)
+    threads.emplace_back([&, thread] {
+      threadIdx.x = thread;
+      body();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+} // namespace
+
+using namespace lacuna;
+
+/// Lists of one head with entries, counts and ids of any kind, over `columns` columns.
+struct SelectLists : testing::Test {
+  void draw(uint64_t seed, int64_t rowCount, int64_t columnCount, int64_t capacity) {
+    Random random(seed);
+    rows = rowCount;
+    columns = columnCount;
+    ids = OwnedTensor(ElementType::I32, {1, 1, rows, capacity});
+    counts = OwnedTensor(ElementType::I32, {1, 1, rows});
+    for (int64_t row = 0; row < rows; ++row) {
+      counts.view().set({0, 0, row}, static_cast<double>(random.between(-2, capacity + 3)));
+      for (int64_t entry = 0; entry < capacity; ++entry)
+        ids.view().set({0, 0, row, entry}, static_cast<double>(random.between(-2, columns + 2)));
+    }
+  }
+
+  /// Row `row` of the last axis of a tensor, or what lies along the axis before it.
+  template <typename Element> static auto row(const OwnedTensor &tensor, int64_t row) {
+    int64_t extent = tensor.view().shape.back();
+    return strip<Element>(tensor.view().data, row * extent, 1, extent);
+  }
+  static int *number(const OwnedTensor &tensor, int64_t at) {
+    return static_cast<int *>(tensor.view().data) + at;
+  }
+
+  static void expectEqual(const OwnedTensor &got, const OwnedTensor &expected) {
+    ASSERT_EQ(got.view().shape, expected.view().shape);
+    reference::KnownResults known{OwnedTensor::clone(expected.view())};
+    reference::Comparison found = known.compare({got.view()}, {}, 1).front();
+    EXPECT_TRUE(found.passes()) << found.got << " instead of " << found.exact;
+  }
+
+  int64_t rows = 0, columns = 0;
+  OwnedTensor ids, counts;
+};
+
+TEST_F(SelectLists, mapsAndBack) {
+  for (int64_t width : {0, 1, 31, 128, 300}) {
+    draw(static_cast<uint64_t>(width), 5, width, 40);
+    OwnedTensor expected = reference::maskOfList(ids.view(), counts.view(), width);
+    OwnedTensor mask(ElementType::I8, expected.view().shape);
+    for (int64_t at = 0; at < rows; ++at)
+      launch(1, [&] {
+        maskOfList(row<const int>(ids, at), *number(counts, at), row<signed char>(mask, at));
+      });
+    expectEqual(mask, expected);
+    for (int64_t capacity : {0, 7, 400}) {
+      reference::Lists known = reference::listOfMask(mask.view(), capacity, false, false);
+      OwnedTensor listed(ElementType::I32, known.ids.view().shape);
+      OwnedTensor lengths(ElementType::I32, known.counts.view().shape);
+      for (int64_t at = 0; at < rows; ++at)
+        launch(1, [&] {
+          listOfMask<false>(row<const signed char>(mask, at), row<int>(listed, at),
+                            number(lengths, at));
+        });
+      expectEqual(listed, known.ids);
+      expectEqual(lengths, known.counts);
+    }
+  }
+}
+
+TEST_F(SelectLists, columnsOfAMap) {
+  draw(3, 70, 4, 3);
+  OwnedTensor mask = reference::maskOfList(ids.view(), counts.view(), columns);
+  reference::Lists known = reference::listOfMask(mask.view(), 20, true, true);
+  OwnedTensor listed(ElementType::I32, known.ids.view().shape);
+  OwnedTensor lengths(ElementType::I32, known.counts.view().shape);
+  for (int64_t at = 0; at < columns; ++at)
+    launch(1, [&] {
+      listOfMask<true>(strip<const signed char>(mask.view().data, at, columns, rows),
+                       row<int>(listed, at), number(lengths, at));
+    });
+  expectEqual(listed, known.ids);
+  expectEqual(lengths, known.counts);
+}
+
+TEST_F(SelectLists, rowsAfterEachOther) {
+  for (int64_t height : {0, 1, 63, 200}) {
+    draw(static_cast<uint64_t>(height), height, 50, 37);
+    reference::Csr known = reference::csrOfList(ids.view(), counts.view());
+    OwnedTensor pointers(ElementType::I32, known.rowPointers.view().shape);
+    OwnedTensor entries(ElementType::I32, known.columns.view().shape);
+    launch(2, [&] {
+      csrOfList<2>(number(ids, 0), 37, 1, 37, row<const int>(counts, 0), row<int>(pointers, 0),
+                   row<int>(entries, 0));
+    });
+    expectEqual(pointers, known.rowPointers);
+    expectEqual(entries, known.columns);
+  }
+}
+
+TEST_F(SelectLists, pointersOutsideReadNothingOutside) {
+  draw(5, 6, 9, 4);
+  reference::Csr csr = reference::csrOfList(ids.view(), counts.view());
+  csr.rowPointers.view().set({0, 0, 0}, -9);
+  csr.rowPointers.view().set({0, 0, 3}, 1);
+  csr.rowPointers.view().set({0, 0, 6}, 1000);
+  reference::Lists known =
+      reference::listOfCsr(csr.rowPointers.view(), csr.columns.view(), 3, true);
+  OwnedTensor listed(ElementType::I32, known.ids.view().shape);
+  OwnedTensor lengths(ElementType::I32, known.counts.view().shape);
+  for (int64_t at = 0; at < rows; ++at)
+    launch(1, [&] {
+      listOfCsr<true>(*number(csr.rowPointers, at), *number(csr.rowPointers, at + 1),
+                      row<const int>(csr.columns, 0), row<int>(listed, at), number(lengths, at));
+    });
+  expectEqual(listed, known.ids);
+  expectEqual(lengths, known.counts);
+}
