@@ -1,5 +1,6 @@
 //===- CompileSpec.cpp - the text of a spec in, a program out --------------===//
 #include "compiler/Driver/InitDialects.h"
+#include "compiler/Driver/LogPasses.h"
 #include "compiler/Driver/NativeProgram.h"
 #include "compiler/Driver/ParseSpec.h"
 #include "compiler/Driver/ProgramKeys.h"
@@ -7,12 +8,14 @@
 #include "compiler/Emit/CudaPrinter.h"
 #include "compiler/Pipelines/Pipelines.h"
 #include "lacuna/Compiler.h"
+#include "lib/Support/Log.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <chrono>
 #include <fmt/format.h>
 
 using namespace mlir;
@@ -112,6 +115,7 @@ static FailureOr<Program> compileForCuda(ModuleOp module, const SpecToHopperOpti
                                          bool lineInfo) {
   PassManager passes(module.getContext());
   buildSpecToHopper(passes, plan);
+  logPasses(passes);
   if (failed(passes.run(module)))
     return failure();
   return printProgram(*module.getOps<func::FuncOp>().begin(), {lineInfo});
@@ -121,6 +125,7 @@ static FailureOr<Program> compileForCpu(ModuleOp module, const SpecToHopperOptio
   PassManager passes(module.getContext());
   buildSpecToTile(passes, plan);
   buildTileToLoops(passes);
+  logPasses(passes);
   if (failed(passes.run(module)))
     return failure();
   func::FuncOp function = *module.getOps<func::FuncOp>().begin();
@@ -222,6 +227,7 @@ Result<Artifact> Compilation::compile() {
   if (!meaning)
     return meaning.status();
   // What was read stays: it may be compiled again.
+  auto start = std::chrono::steady_clock::now();
   OwningOpRef<ModuleOp> module = state->module->clone();
   bool lineInfo = state->options.lineInfo;
   FailureOr<Program> program = state->options.target == Target::Cuda
@@ -229,6 +235,9 @@ Result<Artifact> Compilation::compile() {
                                    : compileForCpu(*module, state->plan);
   if (failed(program))
     return state->diagnostics.status();
+  std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+  log(LogLevel::Info, "compiled {} for {} in {:.0f} ms", program->name, program->architecture,
+      spent.count());
   Artifact artifact;
   artifact.program = std::move(*program);
   artifact.program.resultNames = namesOfResults(*state->module->getOps<func::FuncOp>().begin());

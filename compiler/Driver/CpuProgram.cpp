@@ -2,13 +2,16 @@
 #include "compiler/Driver/CpuProgram.h"
 
 #include "compiler/Cpu/Jit.h"
+#include "compiler/Driver/LogPasses.h"
 #include "compiler/Driver/ParseSpec.h"
 #include "compiler/Driver/SpecInterface.h"
 #include "compiler/Emit/ElementTypes.h"
 #include "compiler/Passes/Passes.h"
+#include "lib/Support/Log.h"
 
 #include "mlir/Pass/PassManager.h"
 
+#include <chrono>
 #include <fmt/format.h>
 
 using namespace mlir;
@@ -149,11 +152,15 @@ LogicalResult CpuProgram::generate(func::FuncOp function) {
   native.nativeHalf = machine->nativeHalf;
   native.nativeFma = machine->nativeFma;
   passes.addPass(createCpuToLlvmPass(native));
+  logPasses(passes);
   if (failed(passes.run(*module)))
     return failure();
+  auto start = std::chrono::steady_clock::now();
   FailureOr<std::string> object = compileObject(*module, *machine);
   if (failed(object))
     return failure();
+  std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+  log(LogLevel::Debug, "machine code took {:.2f} ms", spent.count());
   if (Status status = link(std::move(*object)); !status)
     return function.emitOpError(status.message());
   return success();

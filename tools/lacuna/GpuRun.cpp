@@ -1,6 +1,7 @@
 //===- GpuRun.cpp - a spec on a GPU ---------------------------------------===//
 #include "tools/lacuna/GpuRun.h"
 
+#include "runtime/Driver/DynamicLibrary.h"
 #include "tools/lacuna/Command.h"
 #include "tools/lacuna/MakeProgram.h"
 #include "tools/lacuna/StridedTensor.h"
@@ -42,16 +43,21 @@ int GpuRun::compile(Spec &spec, const PlanOptions &plan) {
   options->lineInfo = plan.lineInfo;
   if (!plan.usesCache)
     options->cache = nullptr;
-  // The driver takes a fifth of a second to start, which the compilation need not wait for.
-  std::future<Result<Gpu>> opening = std::async(std::launch::async, Gpu::open, *options);
+  // The driver takes a fifth of a second to start, which the compilation need not wait for. Whether
+  // there is one is known long before.
+  std::promise<bool> found;
+  std::future<Result<Gpu>> opening = std::async(std::launch::async, [&found, options] {
+    Result<DynamicLibrary> library = DynamicLibrary::open(options->driverLibrary);
+    found.set_value(library.isOk());
+    return Gpu::open(*options);
+  });
   Artifact artifact;
   if (int code = makeProgram(spec, plan, options->cache.get(), artifact))
     return code;
   phases.lower = lap(start);
   TimingScope phase = timePhase("NVRTC");
-  // Where there is no driver this is known by now.
   Status compiled = Status::ok();
-  if (opening.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+  if (found.get_future().get())
     compiled = compileAhead(artifact.program, *options);
   phases.build = lap(start);
   phase = timePhase("open the GPU");

@@ -1,8 +1,10 @@
 //===- CompileSpecTest.cpp - specs through the public interface ------------===//
 #include "lacuna/Compiler.h"
+#include "lacuna/Log.h"
 #include "lacuna/Runtime.h"
 
 #include <cmath>
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <thread>
 
@@ -241,4 +243,32 @@ TEST(CompileSpec, threadsCompileAndRunAtTheSameTime) {
     });
   for (std::thread &thread : threads)
     thread.join();
+}
+
+// What an application can learn of a compilation: all of it at level info, each pass at debug.
+TEST(CompileSpec, logsTimes) {
+  std::vector<std::string> lines;
+  setLogSink([&](LogLevel level, std::string_view text) {
+    lines.push_back(fmt::format("{} {}", level == LogLevel::Info ? "info" : "debug", text));
+  });
+  CompileOptions cpu;
+  cpu.target = Target::Cpu;
+  for (LogLevel level : {LogLevel::Debug, LogLevel::Info, LogLevel::Warning}) {
+    lines.clear();
+    setLogLevel(level);
+    EXPECT_TRUE(compileSpec(window, cpu).isOk());
+    EXPECT_TRUE(compileSpec(windowForGpu()).isOk());
+    if (level == LogLevel::Debug) {
+      EXPECT_THAT(lines, testing::Contains(HasSubstr("debug lacuna-attn-to-tile took ")));
+      EXPECT_THAT(lines, testing::Contains(HasSubstr("debug lacuna-tile-to-cpu took ")));
+      EXPECT_THAT(lines, testing::Contains(HasSubstr("debug lacuna-tile-to-hopper took ")));
+      EXPECT_THAT(lines, testing::Contains(HasSubstr("debug machine code took ")));
+    } else if (level == LogLevel::Info) {
+      EXPECT_THAT(lines, ElementsAre(HasSubstr("info compiled window for cpu in "),
+                                     HasSubstr("info compiled window for sm_90a in ")));
+    } else {
+      EXPECT_THAT(lines, testing::IsEmpty());
+    }
+  }
+  setLogSink(nullptr);
 }
