@@ -46,7 +46,10 @@ RandomSelectSpec::RandomSelectSpec(Random &random, RandomSpec::Scale scale)
   countsType = fmt::format("tensor<?x{}x?xi32>", lists);
   if (isGrid)
     body += "  %rows = arith.constant 8 : index\n  %grid = sparsity.grid [%rows, %w]\n";
-  writeChoice(writeRestriction(writeScores()));
+  std::string scores = writeRestriction(writeScores());
+  writeChoice(scores);
+  if (chance(3))
+    writeFormats(scores);
   writeAttention();
 }
 
@@ -219,13 +222,60 @@ void RandomSelectSpec::writeChoice(const std::string &scores) {
                       rule, scores, clauses, scoresType, idsType, countsType);
 }
 
+void RandomSelectSpec::writeFormats(const std::string &scores) {
+  std::string axis = define("arith.constant 3 : index");
+  std::string columns = define(fmt::format("tensor.dim {}, {} : {}", scores, axis, scoresType));
+  std::string lists = fmt::format("{}, {}", idsType, countsType);
+  // Converts lists by `op` into two results of types that are known.
+  auto convert = [&](const std::string &op, const std::string &from, const std::string &to) {
+    std::string first = fmt::format("%x{}", next++), second = fmt::format("%x{}", next++);
+    body += fmt::format("  {}, {} = {} : {} -> {}\n", first, second, op, from, to);
+    return fmt::format("{}, {}", first, second);
+  };
+  auto take = [&](const std::string &names) {
+    ids.name = names.substr(0, names.find(','));
+    counts.name = names.substr(names.find(' ') + 1);
+  };
+  auto here = [&] { return fmt::format("{}, {}", ids.name, counts.name); };
+  if (chance(3)) {
+    std::string rows = convert("select.csr_of_list " + here(), lists,
+                               fmt::format("{}, {}", countsType, countsType));
+    take(convert(fmt::format("select.list_of_csr {} capacity({}){}", rows,
+                             chance(2) ? columns : "3", chance(2) ? " cut" : ""),
+                 fmt::format("{}, {}", countsType, countsType), lists));
+  }
+  if (chance(3)) {
+    std::string bounds = chance(3) ? " capacity(2) cut" : "";
+    take(convert(fmt::format("select.transpose {} columns({}){}", here(), columns, bounds), lists,
+                 lists));
+    std::string rowAxis = define("arith.constant 2 : index");
+    std::string rows = define(fmt::format("tensor.dim {}, {} : {}", scores, rowAxis, scoresType));
+    // Back again, so that a list belongs to a row.
+    take(convert(fmt::format("select.transpose {} columns({})", here(), rows), lists, lists));
+  }
+  std::string maskType = idsType.substr(0, idsType.rfind("xi32")) + "xi8>";
+  mask = define(fmt::format("select.mask_of_list {} columns({}) : {} -> {}", here(), columns, lists,
+                            maskType));
+  if (chance(2)) {
+    take(convert("select.list_of_mask " + mask, maskType, lists));
+    mask.clear();
+  }
+}
+
 void RandomSelectSpec::writeAttention() {
   std::string sizes = isGrid ? "[4, 4]" : fmt::format("[{}]", queryBlock);
   std::string keySizes = isGrid ? "[4, 4]" : fmt::format("[{}]", keyBlock);
-  std::string set = define(fmt::format(
-      "sparsity.blocks {}, {} query {} key {}{}{} : {}, {}{}", ids.name, counts.name, sizes,
-      keySizes, group > 1 ? fmt::format(" group {}", group) : "", isGrid ? " in %grid" : "",
-      idsType, countsType, isGrid ? ", !sparsity.domain<2>" : ""));
+  std::string blocks =
+      fmt::format("query {} key {}{}{} : ", sizes, keySizes,
+                  group > 1 ? fmt::format(" group {}", group) : "", isGrid ? " in %grid" : "");
+  std::string domain = isGrid ? ", !sparsity.domain<2>" : "";
+  std::string set =
+      mask.empty() ? define(fmt::format("sparsity.blocks {}, {} {}{}, {}{}", ids.name, counts.name,
+                                        blocks, idsType, countsType, domain))
+                   : define(fmt::format("sparsity.bitmap {} {}{}{}", mask, blocks,
+                                        idsType.substr(0, idsType.rfind("xi32")) + "xi8>", domain));
+  if (!mask.empty() && chance(3))
+    set = define(fmt::format("sparsity.complement {}{}", set, isGrid ? " : !sparsity.set<2>" : ""));
   if (!isGrid && chance(2))
     set = define(
         fmt::format("sparsity.union {}, {}", set, define("sparsity.window left(9) right(2)")));

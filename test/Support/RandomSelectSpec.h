@@ -30,6 +30,8 @@ private:
   std::string writeRestriction(const std::string &scores);
   void writeChoice(const std::string &scores);
   std::string writeNumber(const std::string &scores, bool hasScope, std::string &clauses);
+  /// Lists through other formats, which may end as a map of bytes.
+  void writeFormats(const std::string &scores);
   void writeAttention();
   std::string define(const std::string &op);
   std::string oneOf(std::vector<std::string> choices) {
@@ -46,6 +48,8 @@ private:
   int64_t queryHeads, keyHeads, group, channels, queryBlock, keyBlock;
   bool isGrid, isForGpu;
   Rows query, key, value, ids, counts;
+  /// The map that takes the place of the lists; empty without one.
+  std::string mask;
   int next = 0;
 };
 
