@@ -213,7 +213,10 @@ void SummaryWriter::addDirections() {
   forEachToken([&](Value row) {
     Value square =
         sumOfSquares([&](Value channel, bool isVector) { return read(row, channel, isVector); });
-    Value length = b.broadcast(math::SqrtOp::create(b, square));
+    // A token of zeros has no direction: 0 / 1.
+    Value isZero = b.isEqual(square, b.scalar(0));
+    Value length = math::SqrtOp::create(b, square);
+    length = b.broadcast(arith::SelectOp::create(b, isZero, b.scalar(1), length));
     update(buffers.sum, [&](Value old, Value channel) {
       Value x = read(row, channel, /*isVector=*/true);
       return b.add(old, arith::DivFOp::create(b, x, length));

@@ -70,6 +70,9 @@ static double sumError(size_t count) {
   return u32 * (16 + 4 * std::sqrt(static_cast<double>(count)));
 }
 
+/// Kernels may add exponentials as multiples of this, so that the order of a sum has no meaning.
+static constexpr double massUnit = 0x1p-31;
+
 /// How many of falling numbers are at least a threshold that is known up to `error`.
 static Choice::Bounds countAbove(const std::vector<double> &falling, double threshold,
                                  double error) {
@@ -86,7 +89,8 @@ static Choice::Bounds countShare(const std::vector<double> &falling, double numb
   Choice::Bounds bounds;
   if (falling.empty() || !(number > 0))
     return bounds;
-  double total = 0, sum = 0, error = 2 * sumError(falling.size());
+  double total = 0, sum = 0;
+  double error = 2 * (sumError(falling.size()) + massUnit * static_cast<double>(falling.size()));
   for (double score : falling)
     total += std::exp(score - falling.front());
   for (double score : falling) {
@@ -276,7 +280,9 @@ std::vector<Estimate> Sample::chances(const RowIndex &row) const {
       chances.push_back({NAN, 0});
     else {
       double chance = number * std::exp(value - greatest) / total;
-      double error = chance * (2 * sumError(values.size()) + 4 * u32 * (greatest - value));
+      double rounding = sumError(values.size()) + massUnit * static_cast<double>(values.size());
+      double error =
+          chance * 2 * (rounding + 2 * u32 * (greatest - value)) + number * massUnit / total;
       chances.push_back({std::min(chance, 1.0), error});
     }
   }

@@ -185,7 +185,10 @@ Estimate Block::norm() const {
 Estimate Block::similarity() const {
   std::vector<double> sum(last, 0);
   for (size_t row = 0; row < rows.size(); ++row) {
+    // A token of zeros has no direction.
     double length = std::sqrt(squareFrom(row, nullptr));
+    if (length == 0)
+      continue;
     for (size_t channel = first; channel < last; ++channel)
       sum[channel] += rows[row][channel] / length / count();
   }

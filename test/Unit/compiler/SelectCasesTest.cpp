@@ -257,3 +257,18 @@ TEST(SelectCases, poisonStaysInItsBlock) {
     for (int64_t entry = 0; entry < 2; ++entry)
       EXPECT_NE(runner.result(2).at({0, 0, row, entry}), 1);
 }
+
+// Padding tokens of zeros have no direction, and a similarity of them is no NaN.
+TEST(SelectCases, similarityOfZeros) {
+  SpecRunner runner("func.func @spec(%k: tensor<?x1x?x16xf32>) -> tensor<?x1x?x1xf32> {\n"
+                    "  %s = select.summarize similarity %k block [8]\n"
+                    "    : tensor<?x1x?x16xf32> -> tensor<?x1x?x1xf32>\n"
+                    "  return %s : tensor<?x1x?x1xf32>\n}\n");
+  ASSERT_EQ(runner.run({{"b", "1"}, {"n", "20"}},
+                       [](BoundSpec &spec) {
+                         fill(input(spec, 0), 0);
+                         input(spec, 0).set({0, 0, 9, 3}, 2);
+                       }),
+            "");
+  EXPECT_THAT(elements(runner.result(0)), testing::ElementsAre(0, 1.0 / 64, 0));
+}

@@ -70,6 +70,17 @@ TEST(SelectOracle, summarizesBlocksAndWhatIsLeft) {
   EXPECT_THAT(summarize(SummaryKind::Similarity, 1), ElementsAre(DoubleEq(1)));
 }
 
+TEST(SelectOracle, tokensOfZerosHaveNoDirection) {
+  OwnedTensor tokens = makeTensor({1, 1, 2, 2}, {0, 0, 3, 4});
+  Summary oracle;
+  oracle.kind = SummaryKind::Similarity;
+  oracle.tokens = tokens.view();
+  oracle.grid = {{2}};
+  oracle.block = {2};
+  oracle.last = 2;
+  EXPECT_THAT(exactOf(oracle.row({0, 0, 0})), ElementsAre(DoubleEq(0.25)));
+}
+
 TEST(SelectOracle, summarizesBoxesOfAGrid) {
   // 3 x 3 tokens in boxes of 2 x 2: the last box has the last token alone.
   OwnedTensor tokens = makeTensor({1, 1, 9, 1}, {0, 1, 2, 3, 4, 5, 6, 7, 8});
