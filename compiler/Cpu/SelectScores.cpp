@@ -303,10 +303,6 @@ void ScoreTile::store(Value row, Value rowEnd, Value at, Value keyEnd) {
 }
 
 LogicalResult KernelLowering::lowerScoreBlocks(VectorBuilder &b, tile::ScoreBlocksOp op) {
-  for (Value tensor : {op.getQuery(), op.getKey(), op.getCompanion()})
-    if (Type element = tensor ? getElementTypeOrSelf(tensor.getType()) : b.getF32Type();
-        !element.isF32() && !element.isF16() && !element.isBF16())
-      return op.emitOpError("expected elements of type f16, bf16 or f32, got ") << element;
   auto allocateFor = [&](MemRefType type) { return allocate(type, op.getLoc()); };
   return ScoreTile(b, helpers, values, op, allocateFor).write();
 }

@@ -273,12 +273,9 @@ FailureOr<Oracle> translateSelect(Operation *operation, ScalarTranslator &scalar
   return llvm::TypeSwitch<Operation *, FailureOr<Oracle>>(operation)
       .Case<select::SummarizeOp, select::FoldOp, select::ScoreOp, select::LogSumExpOp,
             select::RestrictOp, select::ChooseOp, select::SampleOp, select::MarginOp,
-            select::GateOp, select::ListOfMaskOp, select::MaskOfListOp, select::ListOfCsrOp,
-            select::CsrOfListOp, select::TransposeOp>([&](auto op) { return reader.read(op); })
-      .Default([](Operation *op) -> FailureOr<Oracle> {
-        return op->emitError("expected a select op that the oracle knows, got '")
-               << op->getName() << "'";
-      });
+            select::ListOfMaskOp, select::MaskOfListOp, select::ListOfCsrOp, select::CsrOfListOp,
+            select::TransposeOp>([&](auto op) { return reader.read(op); })
+      .Default([&](Operation *op) { return reader.read(cast<select::GateOp>(op)); });
 }
 
 } // namespace lacuna

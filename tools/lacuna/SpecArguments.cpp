@@ -111,8 +111,7 @@ int loadSpec(const Arguments &arguments, const BindOptions &binding, LoadedSpec 
     // Without data nothing is chosen.
     options.withoutData = false;
     llvm::errs() << "lacuna: note: which pairs are live depends on data here; what follows is for "
-                 << (binding.inputs.empty() ? "random inputs" : "the given inputs") << ", seed "
-                 << binding.seed << '\n';
+                    "random inputs\n";
   }
   FailureOr<BoundSpec> bound = bindSpec(loaded.spec->getFunction(), options);
   if (failed(bound))

@@ -1,6 +1,7 @@
 //===- BuildReferenceTest.cpp - specs as computations of the oracle -------===//
 #include "compiler/Driver/BuildReference.h"
 #include "compiler/Driver/CheckResults.h"
+#include "compiler/Driver/SelectResults.h"
 #include "test/Support/RandomSpec.h"
 #include "test/Support/SpecText.h"
 
@@ -190,10 +191,11 @@ TEST(BuildReference, mistakesAreNamed) {
   EXPECT_THAT(
       mistake(attendSpec("%set = sparsity.all"), {{"b", "1"}, {"n", "6"}, {"v", "1x2x7x8"}}),
       HasSubstr("like the arguments before it, got"));
-  EXPECT_THAT(mistake("func.func @spec(%q: tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32> {\n"
-                      "  return %q : tensor<1x2x4x8xf32>\n}\n",
-                      {}),
-              HasSubstr("expected every result to come from attn.attend or attn.merge"));
+  EXPECT_THAT(
+      mistake("func.func @spec(%q: tensor<1x2x4x8xf32>) -> tensor<1x2x4x8xf32> {\n"
+              "  return %q : tensor<1x2x4x8xf32>\n}\n",
+              {}),
+      HasSubstr("expected every result to come from attn.attend, attn.merge or a select op"));
 }
 
 TEST(BuildReference, extentsThatOnlyMeetAtRunTimeAreCompared) {
@@ -230,6 +232,44 @@ func.func @spec(%q: tensor<?x?x?x8xf32>, %k: tensor<?x?x?x8xf32>, %v: tensor<?x?
   EXPECT_THAT(refusal(1, 2, 5), HasSubstr("expected key and value to share the length, got"));
   EXPECT_THAT(refusal(3, 2, 5), HasSubstr("expected all parts to have one shape, got"));
   EXPECT_THAT(refusal(4, 2, 5), HasSubstr("expected an lse of shape"));
+}
+
+TEST(BuildReference, selectOpsAreComparedByWhatARunComputed) {
+  const std::string spec = R"(
+func.func @spec(%s: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xi32> {
+  %ids, %counts = select.choose top_k(1) %s
+    : tensor<?x?x?x?xf32> -> tensor<?x?x?x?xi32>, tensor<?x?x?xi32>
+  return %ids : tensor<?x?x?x?xi32>
+}
+)";
+  Assignments shape = {{"s", "1x1x1x2"}};
+  EXPECT_THAT(mistake(spec, shape),
+              HasSubstr("expected to have been run, which select ops are compared by"));
+  Oracle oracle(spec, shape);
+  OwnedTensor scores(ElementType::F32, {1, 1, 1, 2}), ids(ElementType::I32, {1, 1, 1, 1});
+  OwnedTensor counts(ElementType::I32, {1, 1, 1});
+  scores.view().set({0, 0, 0, 1}, 5);
+  ids.view().set({0, 0, 0, 0}, 1);
+  counts.view().set({0, 0, 0}, 1);
+  oracle.bound.arguments[0] = scores.view();
+  oracle.bound.results = {ids.view()};
+  EXPECT_FALSE(ReferenceProgram::build(oracle.bound));
+  EXPECT_THAT(oracle.text.getMessages(),
+              HasSubstr("expected all results of select ops to be known"));
+
+  exposeSelections(oracle.text.getFunction());
+  oracle.bound.results = {ids.view(), counts.view()};
+  auto failures = [&] {
+    auto program = ReferenceProgram::build(oracle.bound);
+    return checkResults(*program, oracle.bound.results, {}).failures();
+  };
+  EXPECT_EQ(failures(), "");
+  EXPECT_EQ(resultNames(*ReferenceProgram::build(oracle.bound)),
+            (std::vector<std::string>{"ids", "ids.counts"}));
+  ids.view().set({0, 0, 0, 0}, 0);
+  EXPECT_THAT(failures(), HasSubstr("ids: 1 of 1 values are beyond tolerance"));
+  oracle.bound.results[1].shape = {1, 1, 2};
+  EXPECT_THAT(failures(), HasSubstr("ids.counts: 1 of 1 values are beyond tolerance"));
 }
 
 TEST(BuildReference, resultsThatAreTooLargeToComputeInFullAreRefused) {
