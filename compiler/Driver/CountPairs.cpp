@@ -8,6 +8,7 @@
 #include "compiler/Passes/Segments.h"
 #include "compiler/Passes/SetKernel.h"
 #include "dialects/Attn/Attn.h"
+#include "dialects/Select/Select.h"
 
 using namespace mlir;
 
@@ -16,6 +17,17 @@ namespace lacuna {
 /// The extent of tokens that come from one of a function's `arguments`.
 static int64_t extentOf(ArrayRef<Argument> arguments, Value tokens, unsigned axis) {
   Value source = findTokens(tokens);
+  // Summaries and folds have the batch and the heads of their tokens, and a row per block.
+  if (auto summary = source.getDefiningOp<select::SummarizeOp>()) {
+    int64_t extent = extentOf(arguments, summary.getTokens(), axis);
+    return axis == 2 && !summary.getDomain()
+               ? llvm::divideCeilSigned(extent, summary.getBlock().front())
+               : extent;
+  }
+  if (auto fold = source.getDefiningOp<select::FoldOp>()) {
+    int64_t extent = extentOf(arguments, fold.getTokens(), axis);
+    return axis == 2 ? llvm::divideCeilSigned(extent, static_cast<int64_t>(fold.getBy())) : extent;
+  }
   auto type = cast<RankedTensorType>(source.getType());
   if (!type.isDynamicDim(axis))
     return type.getDimSize(axis);
@@ -70,7 +82,7 @@ static void takeSelections(const BoundSpec &spec, func::FuncOp function,
   if (end->getNumOperands() != spec.results.size())
     return;
   for (auto [value, tensor] : llvm::zip_equal(llvm::to_vector(end->getOperands()), spec.results)) {
-    if (!isTakenAsComputed(value))
+    if (!isSelected(value))
       continue;
     unsigned index = function.getNumArguments();
     (void)function.insertArgument(index, value.getType(), {}, value.getLoc());

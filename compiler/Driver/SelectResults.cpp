@@ -16,6 +16,8 @@ bool hasSelections(func::FuncOp function) {
   return llvm::any_of(function.getOps(), [](Operation &op) { return isSelection(&op); });
 }
 
+bool isSelected(Value value) { return isSelection(value.getDefiningOp()); }
+
 bool isTakenAsComputed(Value value) {
   Operation *op = value.getDefiningOp();
   return isSelection(op) || (isa_and_nonnull<attn::AttendOp, attn::MergeOp>(op) &&

@@ -8,6 +8,9 @@ namespace lacuna {
 /// Whether a function has ops of the select dialect: then which pairs are live depends on data.
 bool hasSelections(mlir::func::FuncOp function);
 
+/// Whether a select op computes `value`.
+bool isSelected(mlir::Value value);
+
 /// Whether a check takes `value` as a run computed it: select ops' results and what attention hands
 /// to them. Choices jump where scores are nearly equal, so what follows one must start from it.
 bool isTakenAsComputed(mlir::Value value);

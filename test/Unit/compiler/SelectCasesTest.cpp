@@ -272,3 +272,44 @@ TEST(SelectCases, similarityOfZeros) {
             "");
   EXPECT_THAT(elements(runner.result(0)), testing::ElementsAre(0, 1.0 / 64, 0));
 }
+
+// An earlier attention may score for a later one: what it computed is compared, and then taken.
+TEST(SelectCases, sharesOfAnAnchor) {
+  SpecRunner runner(R"(
+func.func @spec(%q: tensor<?x4x?x16xbf16>, %k: tensor<?x2x?x16xbf16>, %v: tensor<?x2x?x16xbf16>)
+    -> tensor<?x4x?x16xbf16> {
+  %past = sparsity.causal
+  %a, %lse = attn.attend %q, %k, %v over %past
+    : tensor<?x4x?x16xbf16>, tensor<?x2x?x16xbf16>, tensor<?x2x?x16xbf16> -> tensor<?x4x?x16xbf16>, tensor<?x4x?xf32>
+  %mass = select.score dot %q, %k over %past lse %lse : tensor<?x4x?xf32> rows 32 by mean columns 16 by sum group 2
+    : tensor<?x4x?x16xbf16>, tensor<?x2x?x16xbf16> -> tensor<?x2x?x?xf32>
+  %ids, %counts = select.choose share(0.3) %mass
+    : tensor<?x2x?x?xf32> -> tensor<?x2x?x?xi32>, tensor<?x2x?xi32>
+  %listed = sparsity.blocks %ids, %counts query [32] key [16] group 2 : tensor<?x2x?x?xi32>, tensor<?x2x?xi32>
+  %set = sparsity.intersect %listed, %past
+  %o = attn.attend %a, %k, %v over %set
+    : tensor<?x4x?x16xbf16>, tensor<?x2x?x16xbf16>, tensor<?x2x?x16xbf16> -> tensor<?x4x?x16xbf16>
+  return %o : tensor<?x4x?x16xbf16>
+}
+)");
+  ASSERT_EQ(runner.getMistake(), "");
+  for (const char *n : {"1", "100", "257"})
+    EXPECT_EQ(runner.run({{"b", "2"}, {"n", n}}), "") << n;
+}
+
+// Summaries are keys and values like others.
+TEST(SelectCases, attentionOverMeans) {
+  SpecRunner runner(R"(
+func.func @spec(%q: tensor<?x2x?x16xf32>, %k: tensor<?x2x?x16xf32>, %v: tensor<?x2x?x16xf32>)
+    -> tensor<?x2x?x16xf32> {
+  %km = select.summarize mean %k block [8] : tensor<?x2x?x16xf32> -> tensor<?x2x?x16xf32>
+  %vm = select.summarize mean %v block [8] : tensor<?x2x?x16xf32> -> tensor<?x2x?x16xf32>
+  %past = sparsity.causal
+  %o = attn.attend %q, %km, %vm over %past
+    : tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32> -> tensor<?x2x?x16xf32>
+  return %o : tensor<?x2x?x16xf32>
+}
+)");
+  ASSERT_EQ(runner.getMistake(), "");
+  EXPECT_EQ(runner.run({{"b", "1"}, {"nq", "20"}, {"nk", "100"}}), "");
+}
