@@ -2,9 +2,7 @@
 #include "compiler/Driver/CountPairs.h"
 
 #include "compiler/Driver/CpuProgram.h"
-#include "compiler/Driver/SelectResults.h"
-#include "compiler/Passes/KernelBuilder.h"
-#include "compiler/Passes/Passes.h"
+#include "compiler/Driver/RunSelections.h"
 #include "compiler/Passes/Segments.h"
 #include "compiler/Passes/SetKernel.h"
 #include "dialects/Attn/Attn.h"
@@ -75,38 +73,25 @@ static LogicalResult readSegments(ArrayRef<Argument> arguments, func::FuncOp fun
   return success();
 }
 
-/// Makes lists that a run has chosen arguments of the study's function, which then chooses nothing.
-static void takeSelections(const BoundSpec &spec, func::FuncOp function,
-                           std::vector<Argument> &arguments) {
-  Operation *end = function.getBody().back().getTerminator();
-  if (end->getNumOperands() != spec.results.size())
-    return;
-  for (auto [value, tensor] : llvm::zip_equal(llvm::to_vector(end->getOperands()), spec.results)) {
-    if (!isSelected(value))
-      continue;
-    unsigned index = function.getNumArguments();
-    (void)function.insertArgument(index, value.getType(), {}, value.getLoc());
-    value.replaceAllUsesWith(function.getArgument(index));
-    arguments.emplace_back(tensor);
-  }
-  eraseDeadOps(function.getBody().front());
-}
-
 /// Runs the function of `spec` after `lowering`, which makes it return studies of its attends.
 static FailureOr<Study> runStudy(const BoundSpec &spec, Executor &executor,
                                  const SpecToTileOptions &tiles,
                                  llvm::function_ref<void(OpPassManager &)> lowering) {
   func::FuncOp original = spec.function;
   Study study;
+  // A function that only chooses has no pairs.
+  if (original.getBody().front().getOps<attn::AttendOp>().empty())
+    return std::move(study);
   study.module = original->getParentOfType<ModuleOp>().clone();
   auto find = [&] { return study.module->lookupSymbol<func::FuncOp>(original.getSymName()); };
 
   std::vector<Argument> arguments = spec.arguments;
-  takeSelections(spec, find(), arguments);
+  auto chosen = takeSelections(spec, find(), arguments, executor);
+  if (failed(chosen))
+    return failure();
 
   PassManager first(original.getContext()), second(original.getContext());
   buildAssignTiles(first, tiles);
-  first.addPass(createSelectToTilePass());
   if (failed(first.run(*study.module)) || failed(readSegments(arguments, find(), study)))
     return failure();
   lowering(second);
@@ -142,10 +127,6 @@ static void addTable(const Tensor &table, SetCounts &counts) {
 
 FailureOr<std::vector<AttendCounts>> countPairs(const BoundSpec &spec, Executor &executor,
                                                 const SpecToTileOptions &tiles) {
-  // A function that only chooses has no pairs.
-  func::FuncOp function = spec.function;
-  if (function.getBody().front().getOps<attn::AttendOp>().empty())
-    return std::vector<AttendCounts>();
   FailureOr<Study> study = runStudy(spec, executor, tiles, [&](OpPassManager &passes) {
     buildTilesToCounts(passes, /*unaligned=*/tiles.target == "sm_90a");
   });
