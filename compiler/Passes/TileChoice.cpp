@@ -108,6 +108,16 @@ static sparsity::BlocksOp findList(attn::AttendOp op, const Segments &segments) 
   return lists.empty() ? sparsity::BlocksOp() : lists.front();
 }
 
+/// A bitmap that the set of the only segment is made of and whose blocks hold whole tiles: then no
+/// tile is partly live because of it. Null without one.
+static sparsity::BitmapOp findLargeBitmap(attn::AttendOp op, const Segments &segments) {
+  if (segments.size() == 1)
+    for (sparsity::BitmapOp map : findBitmaps(op.getSet()))
+      if (countTokens(map.getQuery()) % 64 == 0 && countTokens(map.getKey()) % 64 == 0)
+        return map;
+  return {};
+}
+
 std::optional<std::pair<Extents, Extents>> lacuna::chooseListTiles(attn::AttendOp op,
                                                                    const Segments &segments,
                                                                    int64_t queries, int64_t keys) {
@@ -213,28 +223,40 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
   problem->query = *query;
   problem->key = *key;
   sparsity::BlocksOp list = findList(op, segments);
-  if (list) {
-    problem->queryBlock.assign(list.getQuery().begin(), list.getQuery().end());
-    problem->keyBlock.assign(list.getKey().begin(), list.getKey().end());
+  auto fitInto = [&](auto blocks) {
+    problem->queryBlock.assign(blocks.getQuery().begin(), blocks.getQuery().end());
+    problem->keyBlock.assign(blocks.getKey().begin(), blocks.getKey().end());
+  };
+  if (list)
+    fitInto(list);
+  else if (sparsity::BitmapOp map = findLargeBitmap(op, segments))
+    fitInto(map);
+  std::optional<KeySpans> spans;
+  if (segments.getRank(0) > 1) {
+    AssumedNumbers numbers;
+    SmallVector<int64_t> sizes;
+    for (OpFoldResult size : segments.getSizes(0))
+      sizes.push_back(std::max<int64_t>(numbers.assume(size, AssumedNumbers::typicalSize), 1));
+    FailureOr<KeySpans> found = KeySpans::compute(op.getSet(), sizes, numbers);
+    if (failed(found))
+      return failure();
+    spans = std::move(*found);
+  }
+  auto compare = [&] {
+    return spans ? compareForGrid(*problem, *spans) : compareForSequence(*problem);
+  };
+  std::vector<HopperCandidate> shapes = compare();
+  // Sets that are classified work with any tiles; those in blocks are only the better ones.
+  if (shapes.empty() && !findAdditiveList(op.getSet())) {
+    problem->queryBlock.clear();
+    problem->keyBlock.clear();
+    shapes = compare();
   }
   // assign-tiles-5
-  auto orRefuse =
-      [&](std::vector<HopperCandidate> shapes) -> FailureOr<std::vector<HopperCandidate>> {
-    if (!shapes.empty())
-      return shapes;
+  if (shapes.empty())
     return list.emitOpError("expected blocks that tiles of this target divide, 64 queries and 16 "
                             "keys or more, got [")
            << llvm::interleaved(list.getQuery()) << "] and [" << llvm::interleaved(list.getKey())
            << "]";
-  };
-  if (segments.getRank(0) == 1)
-    return orRefuse(compareForSequence(*problem));
-  AssumedNumbers numbers;
-  SmallVector<int64_t> sizes;
-  for (OpFoldResult size : segments.getSizes(0))
-    sizes.push_back(std::max<int64_t>(numbers.assume(size, AssumedNumbers::typicalSize), 1));
-  FailureOr<KeySpans> spans = KeySpans::compute(op.getSet(), sizes, numbers);
-  if (failed(spans))
-    return failure();
-  return orRefuse(compareForGrid(*problem, *spans));
+  return shapes;
 }

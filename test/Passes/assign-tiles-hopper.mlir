@@ -111,3 +111,31 @@ func.func @block_tiles(%q: tensor<1x1x?x128xbf16>, %ids: tensor<1x1x?x?xi32>, %c
       : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
   return %o0, %o1, %o2 : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
 }
+
+// Sets that are classified need no tiles in blocks, and take them where they can be had: what is taken away of
+// single keys leaves the choice free, large blocks of a map hold whole tiles, small ones do not.
+// CHECK-LABEL: func.func @classified_tiles(
+// CHECK:         key_tile = array<i64: 64>, query_tile = array<i64: 128>
+// CHECK:         key_tile = array<i64: 64>, query_tile = array<i64: 128>
+// CHECK:         key_tile = array<i64: 64>, query_tile = array<i64: 64>
+// CHECK:         key_tile = array<i64: 64>, query_tile = array<i64: 128>
+func.func @classified_tiles(%q: tensor<1x1x?x128xbf16>, %ids: tensor<1x1x?x?xi32>, %counts: tensor<1x1x?xi32>,
+                            %mask: tensor<1x1x?x?xi8>)
+    -> (tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>) {
+  %a = sparsity.blocks %ids, %counts query [128] key [1] : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
+  %b = sparsity.blocks %ids, %counts query [128] key [128] : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
+  %c = sparsity.bitmap %mask query [64] key [64] : tensor<1x1x?x?xi8>
+  %d = sparsity.bitmap %mask query [64] key [1] : tensor<1x1x?x?xi8>
+  %na = sparsity.complement %a
+  %nb = sparsity.complement %b
+  %o0 = attn.attend %q, %q, %q over %na
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  %o1 = attn.attend %q, %q, %q over %nb
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  %o2 = attn.attend %q, %q, %q over %c
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  %o3 = attn.attend %q, %q, %q over %d
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x?x128xbf16>
+  return %o0, %o1, %o2, %o3
+      : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+}
