@@ -96,7 +96,7 @@ Value BlocksOp::emitTerm(OpBuilder &builder, Location loc, unsigned, const PairC
 
 Formula BitmapOp::buildFormula(FormulaSpace &) { return Formula::opaque(*this, 0); }
 
-/// One byte for a pair. Keys beyond the last have no byte: targets read 0 outside of a tensor.
+/// One byte for a pair. Keys beyond the last have none, but are dead whatever is read for them.
 Value BitmapOp::emitTerm(OpBuilder &builder, Location loc, unsigned, const PairContext &pair) {
   IndexEmitter emit(builder, loc);
   SmallVector<Value> place = emitPlace(emit, *this, getMask().getType(), pair);
