@@ -306,9 +306,10 @@ FailureOr<BoundSpec> Binder::bind() {
     if (!options.checkInputs)
       return WalkResult::interrupt();
     // Lists that the function makes are no inputs.
-    if (op.getIds().getDefiningOp<select::ChooseOp>() ||
-        op.getIds().getDefiningOp<select::SampleOp>())
-      return WalkResult::advance();
+    for (Value list : {Value(op.getIds()), Value(op.getCounts())})
+      if (Operation *made = list.getDefiningOp();
+          made && isa<select::SelectDialect>(made->getDialect()))
+        return WalkResult::advance();
     ScalarTranslator scalars(function.getArguments(), spec.arguments);
     auto ids = scalars.evaluateTensor(op.getIds()), counts = scalars.evaluateTensor(op.getCounts());
     FailureOr<int64_t> blocks = countBlocks(op, /*isQuery=*/false);
