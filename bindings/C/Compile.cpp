@@ -2,7 +2,7 @@
 #include "bindings/C/Handles.h"
 
 #include "lacuna/Compiler.h"
-#include "runtime/Cache/ProgramCache.h"
+#include "lacuna/Runtime.h"
 
 #include <fmt/format.h>
 
@@ -43,74 +43,23 @@ static Result<CompileOptions> readPlan(const lacuna_compile_options *given) {
   return options;
 }
 
-/// What people who list the cache see: the name of the first function in the text.
-static std::string labelOf(std::string_view text) {
-  size_t start = text.find("func.func @");
-  if (start == text.npos)
-    return {};
-  text.remove_prefix(start + std::string_view("func.func @").size());
-  return std::string(text.substr(0, text.find_first_of("( \n\"{")));
-}
-
-static Result<Digest> parseKey(const Result<std::string> &key) {
-  if (!key)
-    return key.status();
-  std::optional<Digest> digest = Digest::parse(*key);
-  if (!digest)
-    return Status::error(StatusCode::Corrupt,
-                         fmt::format("expected a key of 64 digits, got '{}'", *key));
-  return *digest;
-}
-
-/// The program from the cache, or compiled.
-static Result<Artifact> findOrCompile(ContextState &context, Compilation &compilation,
-                                      std::string_view text, Target target) {
-  std::string key = compilation.textKey();
-  Result<Artifact> artifact = Status::error(StatusCode::NotFound, "");
-  auto compile = [&] {
-    artifact = compilation.compile();
-    context.count(artifact ? Counter::Compiles : Counter::CompileErrors);
-    return artifact.status();
-  };
-  if (key.empty()) {
-    if (Status status = compile(); !status)
-      return status;
-    return artifact;
-  }
-  bool isCpu = target == Target::Cpu;
-  ProgramSteps steps;
-  steps.text = *Digest::parse(key);
-  steps.simplify = [&] {
-    Result<Digest> meaning = parseKey(compilation.meaningKey());
-    if (!meaning)
-      context.count(Counter::CompileErrors);
-    return meaning;
-  };
-  steps.compile = [&]() -> Result<std::string> {
-    if (Status status = compile(); !status)
-      return status;
-    return isCpu ? writeNative(*artifact) : writeArtifact(*artifact);
-  };
-  steps.read = [&](const std::string &bytes) {
-    // What was compiled just now is there.
-    if (!artifact)
-      artifact = isCpu ? readNative(bytes) : readArtifact(bytes);
-    return artifact.status();
-  };
-  steps.label = labelOf(text);
-  steps.kind = isCpu ? "native" : "program";
-  if (Status status = findOrCompile(*context.gpu.cache, steps); !status)
-    return status;
-  return artifact;
-}
-
 static Result<lacuna_program *> compile(lacuna_context *context, std::string_view text,
                                         const lacuna_compile_options *given) {
   Result<CompileOptions> options = readPlan(given);
   if (!options)
     return options.status();
   Compilation compilation(text, *options);
-  Result<Artifact> artifact = findOrCompile(*context->state, compilation, text, options->target);
+  CompileSteps steps = compilation.steps();
+  bool isCompiled = false;
+  steps.compile = [&] {
+    isCompiled = true;
+    return compilation.compile();
+  };
+  Result<Artifact> artifact = findOrCompile(context->state->gpu.cache, steps);
+  if (!artifact)
+    context->state->count(Counter::CompileErrors);
+  else if (isCompiled)
+    context->state->count(Counter::Compiles);
   if (!artifact)
     return artifact.status();
   return makeProgram(context->state, std::move(*artifact));

@@ -249,6 +249,37 @@ Result<Artifact> Compilation::compile() {
   return artifact;
 }
 
+/// What people who list the cache see: the name of the first function in the text.
+static std::string labelOf(std::string_view text) {
+  constexpr std::string_view start = "func.func @";
+  size_t at = text.find(start);
+  if (at == text.npos)
+    return {};
+  text.remove_prefix(at + start.size());
+  return std::string(text.substr(0, text.find_first_of("( \n\"{")));
+}
+
+CompileSteps Compilation::steps() {
+  CompileSteps steps;
+  steps.textKey = textKey();
+  steps.meaningKey = [this] { return meaningKey(); };
+  steps.compile = [this] { return compile(); };
+  bool isCpu = state->options.target == Target::Cpu;
+  steps.write = isCpu ? writeNative : writeArtifact;
+  steps.read = [this, isCpu](std::string_view bytes) {
+    Result<Artifact> artifact = isCpu ? readNative(bytes) : readArtifact(bytes);
+    // Another text of the same meaning may have made the program.
+    if (artifact) {
+      artifact->origin.specDigest = sha256(state->text).hex();
+      artifact->origin.spec = state->text;
+    }
+    return artifact;
+  };
+  steps.kind = isCpu ? "native" : "program";
+  steps.label = labelOf(state->text);
+  return steps;
+}
+
 Result<Program> compileSpec(std::string_view text, const CompileOptions &options) {
   Result<Artifact> artifact = Compilation(text, options).compile();
   if (!artifact)

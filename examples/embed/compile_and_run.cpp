@@ -3,7 +3,7 @@
 //   compile_and_run SPEC.mlir
 //
 // Compiles examples/sliding_window_sinks.mlir once and runs it for several lengths and windows: on
-// the CPU here, on a GPU by the lines in comments.
+// the CPU here, on a GPU by the lines in comments. A second start finds the program in the cache.
 //
 //===----------------------------------------------------------------------===//
 #include <lacuna/Compiler.h>
@@ -29,13 +29,17 @@ int main(int argc, char **argv) {
   CompileOptions options;
   // Target::Cuda makes CUDA C++ for sm_90a; the spec's types are f16 or bf16 then.
   options.target = Target::Cpu;
-  Result<Program> program = compileSpec(text.str(), options);
-  if (!program)
-    return fail(program.status());
+  Result<GpuOptions> machine = GpuOptions::fromEnvironment();
+  if (!machine)
+    return fail(machine.status());
+  Compilation compilation(text.str(), options);
+  Result<Artifact> artifact = findOrCompile(machine->cache, compilation.steps());
+  if (!artifact)
+    return fail(artifact.status());
 
-  // On a GPU: Gpu::open(*GpuOptions::fromEnvironment()), then gpu->load(*program).
+  // On a GPU: Gpu::open(*machine), then gpu->load(artifact->program).
   Cpu cpu = Cpu::open();
-  Result<std::shared_ptr<const Executable>> window = cpu.load(std::move(*program));
+  Result<std::shared_ptr<const Executable>> window = cpu.load(std::move(artifact->program));
   if (!window)
     return fail(window.status());
 

@@ -1,6 +1,10 @@
 //===- ProgramCache.cpp - programs by text, by meaning, else compiled ------===//
 #include "runtime/Cache/ProgramCache.h"
 
+#include "lacuna/Runtime.h"
+
+#include <fmt/format.h>
+
 namespace lacuna {
 
 namespace {
@@ -77,6 +81,44 @@ Status findOrCompile(BlobStore &cache, const ProgramSteps &steps) {
     cache.discard({steps.kind, *digest}, status.message());
   }
   return Status::error(StatusCode::Corrupt, "expected a program in the cache");
+}
+
+static Result<Digest> parseKey(const Result<std::string> &key) {
+  if (!key)
+    return key.status();
+  std::optional<Digest> digest = Digest::parse(*key);
+  if (!digest)
+    return Status::error(StatusCode::InvalidArgument,
+                         fmt::format("expected a key of 64 digits, got '{}'", *key));
+  return *digest;
+}
+
+Result<Artifact> findOrCompile(const std::shared_ptr<BlobStore> &cache,
+                               const CompileSteps &compilation) {
+  if (!cache || compilation.textKey.empty())
+    return compilation.compile();
+  Result<Digest> text = parseKey(compilation.textKey);
+  if (!text)
+    return text.status();
+  Result<Artifact> artifact = Status::error(StatusCode::NotFound, "");
+  ProgramSteps steps;
+  steps.text = *text;
+  steps.simplify = [&] { return parseKey(compilation.meaningKey()); };
+  steps.compile = [&]() -> Result<std::string> {
+    artifact = compilation.compile();
+    return artifact ? compilation.write(*artifact) : artifact.status();
+  };
+  steps.read = [&](const std::string &bytes) {
+    // What was compiled just now is there.
+    if (!artifact)
+      artifact = compilation.read(bytes);
+    return artifact.status();
+  };
+  steps.label = compilation.label;
+  steps.kind = compilation.kind;
+  if (Status status = findOrCompile(*cache, steps); !status)
+    return status;
+  return artifact;
 }
 
 } // namespace lacuna

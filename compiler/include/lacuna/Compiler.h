@@ -7,6 +7,7 @@
 #pragma once
 
 #include "lacuna/ArtifactFile.h"
+#include "lacuna/CompileSteps.h"
 #include "lacuna/Status.h"
 
 #include <memory>
@@ -40,10 +41,11 @@ struct CompileOptions {
   bool lineInfo = false;
 };
 
-/// Compiles the one function of `text`. A mistake in the text is InvalidArgument whose message has
-/// one line per diagnostic, "3:12: error: expected ...", lines and columns counted from 1, and is
-/// followed by its notes. Threads may compile at the same time; nothing is shared between calls.
-/// Needs neither a GPU nor CUDA.
+/// Compiles the one function of `text`, whatever was kept: `findOrCompile` of <lacuna/Runtime.h> on
+/// `Compilation::steps` compiles what no process has compiled before. A mistake in the text is
+/// InvalidArgument whose message has one line per diagnostic, "3:12: error: expected ...", lines
+/// and columns counted from 1, and is followed by its notes. Threads may compile at the same time;
+/// nothing is shared between calls. Needs neither a GPU nor CUDA.
 Result<Program> compileSpec(std::string_view text, const CompileOptions &options = {});
 
 /// The same in steps, for callers that keep programs. Keys are SHA-256 in hex over everything that
@@ -64,6 +66,8 @@ public:
   Result<std::string> meaningKey();
   /// The program, and what it was made from.
   Result<Artifact> compile();
+  /// All of that for a cache. Valid while this lives.
+  CompileSteps steps();
 
 private:
   struct State;

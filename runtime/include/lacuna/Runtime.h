@@ -8,6 +8,7 @@
 #pragma once
 
 #include "lacuna/Artifact.h"
+#include "lacuna/CompileSteps.h"
 #include "lacuna/DeviceAllocator.h"
 #include "lacuna/Executable.h"
 #include "lacuna/Status.h"
@@ -39,6 +40,11 @@ struct GpuOptions {
   std::shared_ptr<DeviceAllocator> allocator = nullptr;
   static Result<GpuOptions> fromEnvironment();
 };
+
+/// The program of `steps` (`Compilation::steps` of <lacuna/Compiler.h>): from memory, from disk, or
+/// compiled once by one of the threads and processes that want it, and kept. `cache` is
+/// `GpuOptions::cache`, for programs of the CPU too; null compiles always.
+Result<Artifact> findOrCompile(const std::shared_ptr<BlobStore> &cache, const CompileSteps &steps);
 
 /// Compiles the kernels of `program` that have no machine code. Needs NVRTC and no GPU, so that it
 /// can go on while another thread opens one.

@@ -12,6 +12,7 @@ typedef char assert_argument[sizeof(lacuna_argument) == 16 ? 1 : -1];
 typedef char assert_value[offsetof(lacuna_argument, value) == 8 ? 1 : -1];
 typedef char assert_context[sizeof(lacuna_context_options) == 48 ? 1 : -1];
 typedef char assert_allocator[sizeof(lacuna_allocator) == 32 ? 1 : -1];
+typedef char assert_call[sizeof(lacuna_call) == 48 ? 1 : -1];
 typedef char assert_compile[sizeof(lacuna_compile_options) == 72 ? 1 : -1];
 typedef char assert_flags[offsetof(lacuna_compile_options, flags) == 64 ? 1 : -1];
 typedef char assert_info[sizeof(lacuna_value_info) == 32 ? 1 : -1];

@@ -4,8 +4,10 @@
 
 #include "compiler/Cpu/HostMachine.h"
 #include "compiler/Driver/ProgramKeys.h"
+#include "runtime/Cache/BlobStore.h"
 #include "test/Unit/compiler/Driver/CpuProgramFixture.h"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 
 using namespace lacuna;
@@ -101,4 +103,41 @@ TEST_F(NativeProgramTest, keysHoldTheMachine) {
   EXPECT_NE(digestOfText("x", "", cpu, false), digestOfText("x", "", gpu, false));
   EXPECT_THAT(HostMachine::identity(), HasSubstr("-"));
   EXPECT_EQ(HostMachine::identity(), HostMachine::identity());
+}
+
+// A C++ application: the second process links or reads what the first one compiled.
+TEST_F(NativeProgramTest, applicationsKeepPrograms) {
+  std::string folder = testing::TempDir() + "/lacuna-steps-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+  CacheOptions cacheOptions;
+  cacheOptions.folder = folder;
+  int compiled = 0;
+  auto find = [&](const std::shared_ptr<BlobStore> &cache, Target target) {
+    CompileOptions options;
+    options.target = target;
+    std::string text = problem.spec();
+    if (target == Target::Cuda)
+      for (size_t at = 0; (at = text.find("16xf32", at)) != std::string::npos;)
+        text.replace(at, 6, "64xbf16");
+    Compilation compilation(text, options);
+    CompileSteps steps = compilation.steps();
+    EXPECT_EQ(steps.label, "f");
+    steps.compile = [&] {
+      ++compiled;
+      return compilation.compile();
+    };
+    Result<Artifact> artifact = findOrCompile(cache, steps);
+    EXPECT_TRUE(artifact.isOk()) << artifact.status().message();
+    EXPECT_EQ(artifact->program.native != nullptr, target == Target::Cpu);
+    EXPECT_THAT(artifact->program.resultNames, ElementsAre("o", "o.lse"));
+  };
+  for (int process = 0; process < 2; ++process) {
+    auto cache = std::make_shared<BlobStore>(cacheOptions);
+    for (Target target : {Target::Cpu, Target::Cuda, Target::Cpu})
+      find(cache, target);
+    EXPECT_EQ(compiled, 2);
+  }
+  find(nullptr, Target::Cpu);
+  EXPECT_EQ(compiled, 3) << "without a cache";
+  std::filesystem::remove_all(folder);
 }
