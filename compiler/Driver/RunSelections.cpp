@@ -14,18 +14,6 @@ using namespace mlir;
 
 namespace lacuna {
 
-/// Values that leave the select ops, in the order of the function.
-static SmallVector<Value> findHandedOver(func::FuncOp function) {
-  SmallVector<Value> values;
-  for (Operation &op : function.getBody().front())
-    for (Value result : op.getResults())
-      if (isSelected(result) && llvm::any_of(result.getUsers(), [](Operation *user) {
-            return !isa<func::ReturnOp>(user) && !isa<select::SelectDialect>(user->getDialect());
-          }))
-        values.push_back(result);
-  return values;
-}
-
 /// Makes a function return other values.
 static void setResults(func::FuncOp function, ArrayRef<Value> values) {
   function.getBody().front().getTerminator()->setOperands(values);

@@ -24,26 +24,44 @@ bool isTakenAsComputed(Value value) {
                              llvm::any_of(value.getUsers(), isSelection));
 }
 
-void exposeSelections(func::FuncOp function) {
+SmallVector<Value> findHandedOver(func::FuncOp function) {
+  SmallVector<Value> values;
+  for (Operation &op : function.getBody().front())
+    for (Value result : op.getResults())
+      if (isSelected(result) && llvm::any_of(result.getUsers(), [](Operation *user) {
+            return !isa<func::ReturnOp>(user) && !isSelection(user);
+          }))
+        values.push_back(result);
+  return values;
+}
+
+void exposeSelections(func::FuncOp function, Exposed exposed) {
   if (!function.getBody().hasOneBlock())
     return;
   Operation *end = function.getBody().front().getTerminator();
   SmallVector<Value> values(end->getOperands());
-  for (Operation &op : function.getBody().front())
-    for (Value result : op.getResults())
-      if (isTakenAsComputed(result) && !llvm::is_contained(values, result))
-        values.push_back(result);
+  SmallVector<Value> more;
+  if (exposed == Exposed::HandedOver)
+    more = findHandedOver(function);
+  else
+    for (Operation &op : function.getBody().front())
+      llvm::copy_if(op.getResults(), std::back_inserter(more), isTakenAsComputed);
+  for (Value value : more)
+    if (!llvm::is_contained(values, value))
+      values.push_back(value);
   end->setOperands(values);
   auto type = FunctionType::get(function.getContext(), function.getArgumentTypes(),
                                 llvm::to_vector(ValueRange(values).getTypes()));
   // Attributes of the results that were there stay with them.
   SmallVector<Attribute> attributes;
-  if (ArrayAttr known = function.getAllResultAttrs()) {
+  if (ArrayAttr known = function.getAllResultAttrs())
     attributes.assign(known.begin(), known.end());
-    attributes.resize(values.size(), DictionaryAttr::get(function.getContext()));
-    function.setAllResultAttrs(attributes);
-  }
+  function.removeResAttrsAttr();
   function.setFunctionType(type);
+  if (attributes.empty())
+    return;
+  attributes.resize(values.size(), DictionaryAttr::get(function.getContext()));
+  function.setAllResultAttrs(attributes);
 }
 
 std::vector<std::pair<Value, Tensor>> computedValues(const BoundSpec &spec) {

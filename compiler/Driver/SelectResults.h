@@ -15,8 +15,17 @@ bool isSelected(mlir::Value value);
 /// to them. Choices jump where scores are nearly equal, so what follows one must start from it.
 bool isTakenAsComputed(mlir::Value value);
 
-/// Makes a function return all such values, behind the results that it has.
-void exposeSelections(mlir::func::FuncOp function);
+/// What leaves the select ops for sets and attention, in the order of the function.
+llvm::SmallVector<mlir::Value> findHandedOver(mlir::func::FuncOp function);
+
+/// Which values a function returns behind its own results.
+enum class Exposed {
+  /// Those that a check takes as computed.
+  All,
+  /// Those that decide which pairs are live.
+  HandedOver,
+};
+void exposeSelections(mlir::func::FuncOp function, Exposed exposed = Exposed::All);
 
 /// The values that `function` returns, with the tensors of a run; empty before a run.
 std::vector<std::pair<mlir::Value, Tensor>> computedValues(const BoundSpec &spec);

@@ -179,7 +179,7 @@ int Runner::run() {
   // Choices decide which pairs are live, so that counting and checking need them. An artifact's
   // kernels are made and return what they return.
   if (!request.onGpu() || !spec->getArtifact())
-    spec->exposeSelections();
+    spec->exposeSelections(arguments.has("--check") || request.checkRows > 0);
   int worst = Success;
   for (const std::string &set : request.sets) {
     int code = runOnce(set);

@@ -66,7 +66,9 @@ std::unique_ptr<Spec> Spec::load(llvm::StringRef path) {
   return nullptr;
 }
 
-void Spec::exposeSelections() { lacuna::exposeSelections(getFunction()); }
+void Spec::exposeSelections(bool all) {
+  lacuna::exposeSelections(getFunction(), all ? Exposed::All : Exposed::HandedOver);
+}
 
 std::string Spec::getKeyText() {
   unsigned results = getFunction().getNumResults();

@@ -34,8 +34,9 @@ public:
   llvm::StringRef getText() const {
     return sources.getMemoryBuffer(sources.getMainFileID())->getBuffer();
   }
-  /// Makes the function return what select ops compute, behind its own results, for a check.
-  void exposeSelections();
+  /// Makes the function return what select ops compute, behind its own results: all that a check
+  /// needs, or what decides which pairs are live.
+  void exposeSelections(bool all);
   /// How many results the text has.
   unsigned getWrittenResults() const { return writtenResults; }
   /// What decides about the function: its text, and whether it returns more than that says.
