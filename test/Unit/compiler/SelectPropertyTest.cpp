@@ -19,7 +19,7 @@ static constexpr int64_t runsPerSpec = 6;
 TEST(SelectProperty, randomSpecsAgreeWithTheOracle) {
   Result<Settings> settings = Settings::fromEnvironment();
   ASSERT_TRUE(settings) << settings.status().message();
-  int64_t cases = settings->propertyCases ? settings->propertyCases : 240;
+  int64_t cases = settings->propertyCases ? settings->propertyCases : 120;
   uint64_t seed = settings->propertySeed;
   RecordProperty("seed", static_cast<int>(seed));
   for (int64_t number = 0; number < cases; number += runsPerSpec) {
