@@ -278,7 +278,7 @@ class Program:
         if out is not None:
             results = [_arrays.adapter_of(result).describe(result, f"result '{declared.name}'")
                        for result, declared in zip(out, self.results)]
-        return Frame(self.places, self._kinds, tensors, results, device_id, self._executable(device_id).pointer.value)
+        return Frame(self.places, self._kinds, tensors, results, device_id, self._executable(device_id).pointer.value or 0)
 
     def _call_plain(self, adapters: Sequence[Any], arguments: Sequence[Any], out: Any, stream: int | None) -> Any:
         """A call of which nothing is kept."""
