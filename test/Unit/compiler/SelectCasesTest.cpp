@@ -4,6 +4,9 @@
 // those without one are bad inputs that no report named.
 //
 //===----------------------------------------------------------------------===//
+#include "lacuna/Compiler.h"
+#include "lacuna/Runtime.h"
+
 #include "test/Support/SpecRunner.h"
 #include "test/Unit/compiler/CaseTensors.h"
 
@@ -312,4 +315,30 @@ func.func @spec(%q: tensor<?x2x?x16xf32>, %k: tensor<?x2x?x16xf32>, %v: tensor<?
 )");
   ASSERT_EQ(runner.getMistake(), "");
   EXPECT_EQ(runner.run({{"b", "1"}, {"nq", "20"}, {"nk", "100"}}), "");
+}
+
+// Code that was kept calls the library of the process that reads it.
+TEST(SelectCases, programsThatWereKeptChoose) {
+  CompileOptions options;
+  options.target = Target::Cpu;
+  Result<Artifact> artifact = Compilation(choiceSpec("top_k(2)"), options).compile();
+  ASSERT_TRUE(artifact.isOk()) << artifact.status().message();
+  Result<std::string> bytes = writeNative(*artifact);
+  ASSERT_TRUE(bytes.isOk()) << bytes.status().message();
+  Result<Artifact> read = readNative(*bytes);
+  ASSERT_TRUE(read.isOk()) << read.status().message();
+  EXPECT_THAT(read->program.resultNames, testing::ElementsAre("ids", "ids.counts"));
+  auto loaded = Cpu::open({1}).load(std::move(read->program));
+  ASSERT_TRUE(loaded.isOk()) << loaded.status().message();
+  OwnedTensor scores(ElementType::F32, {1, 1, 1, 4});
+  for (int64_t column = 0; column < 4; ++column)
+    scores.view().set({0, 0, 0, column}, static_cast<double>(column % 3));
+  std::vector<Argument> arguments = {scores.view()};
+  std::vector<Tensor> results(2);
+  Status status = (*loaded)->run(nullptr, arguments, results);
+  ASSERT_TRUE(status.isOk()) << status.message();
+  EXPECT_THAT(elements(results[0]), testing::ElementsAre(1, 2));
+  EXPECT_THAT(elements(results[1]), testing::ElementsAre(2));
+  for (Tensor &result : results)
+    Cpu::free(result);
 }
