@@ -342,3 +342,30 @@ TEST(SelectCases, programsThatWereKeptChoose) {
   for (Tensor &result : results)
     Cpu::free(result);
 }
+
+TEST(SelectCases, summariesOfSomeChannelsInOtherTypes) {
+  for (std::string kind :
+       {"mean", "sum", "min", "max", "variance", "first", "radius", "norm", "similarity", "count"})
+    for (auto [from, to] : {std::pair("f16", "f32"), {"f32", "bf16"}, {"bf16", "f16"}}) {
+      bool isOne = kind == "radius" || kind == "norm" || kind == "similarity" || kind == "count";
+      std::string result = fmt::format("tensor<?x2x?x{}x{}>", isOne ? 1 : 21, to);
+      std::string tokens = fmt::format("tensor<?x2x?x37x{}>", from);
+      std::string text =
+          fmt::format("func.func @spec(%k: {0}, %w: index) -> ({1}, {1}) {{\n"
+                      "  %three = arith.constant 3 : index\n"
+                      "  %grid = sparsity.grid [%three, %w]\n"
+                      "  %a = select.summarize {2} %k block [20] channels [11, 32] : {0} -> {1}\n"
+                      "  %b = select.summarize {2} %k block [2, 8] channels [16, 37] in %grid\n"
+                      "    : {0}, !sparsity.domain<2> -> {1}\n"
+                      "  return %a, %b : {1}, {1}\n}}\n",
+                      tokens, result, kind);
+      SpecRunner runner(text);
+      ASSERT_EQ(runner.getMistake(), "") << text;
+      for (int64_t width : {0, 1, 9, 40})
+        EXPECT_EQ(runner.run({{"b", "2"},
+                              {"k", fmt::format("2x2x{}x37", 3 * width)},
+                              {"w", std::to_string(width)}}),
+                  "")
+            << text << width;
+    }
+}
