@@ -3,6 +3,7 @@
 
 #include "compiler/Driver/CpuProgram.h"
 #include "compiler/Driver/RunSelections.h"
+#include "compiler/Passes/Passes.h"
 #include "compiler/Passes/Segments.h"
 #include "compiler/Passes/SetKernel.h"
 #include "dialects/Attn/Attn.h"
@@ -92,6 +93,8 @@ static FailureOr<Study> runStudy(const BoundSpec &spec, Executor &executor,
 
   PassManager first(original.getContext()), second(original.getContext());
   buildAssignTiles(first, tiles);
+  // Lists that were bitmaps are made by a kernel.
+  first.addPass(createSelectToTilePass());
   if (failed(first.run(*study.module)) || failed(readSegments(arguments, find(), study)))
     return failure();
   lowering(second);

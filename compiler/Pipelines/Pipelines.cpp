@@ -63,22 +63,21 @@ template <typename PassOptions> static PassOptions makeTiles(const SpecToTileOpt
   return tiles;
 }
 
-static void addAssignTiles(OpPassManager &passes, const SpecToTileOptions &options) {
-  passes.addNestedPass<func::FuncOp>(
-      createAssignTilesPass(makeTiles<AssignTilesPassOptions>(options)));
-}
-
-void lacuna::buildAssignTiles(OpPassManager &passes, const SpecToTileOptions &options) {
-  buildSimplifySets(passes);
-  addAssignTiles(passes, options);
-}
-
-void lacuna::buildSpecToTile(OpPassManager &passes, const SpecToTileOptions &options) {
+void lacuna::buildPrepareSets(OpPassManager &passes, const SpecToTileOptions &options) {
   buildSimplifySets(passes);
   passes.addNestedPass<func::FuncOp>(
       createBitmapsToListsPass(makeTiles<BitmapsToListsPassOptions>(options)));
   addCleanup(passes);
-  addAssignTiles(passes, options);
+}
+
+void lacuna::buildAssignTiles(OpPassManager &passes, const SpecToTileOptions &options) {
+  buildPrepareSets(passes, options);
+  passes.addNestedPass<func::FuncOp>(
+      createAssignTilesPass(makeTiles<AssignTilesPassOptions>(options)));
+}
+
+void lacuna::buildSpecToTile(OpPassManager &passes, const SpecToTileOptions &options) {
+  buildAssignTiles(passes, options);
   passes.addPass(createSelectToTilePass());
   passes.addPass(createAttnToTilePass());
   passes.addPass(createExpandListsPass());

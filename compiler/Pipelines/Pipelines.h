@@ -40,7 +40,10 @@ struct SpecToHopperOptions : public SpecToTileOptions {
 /// One set per pair of segments, in canonical form.
 void buildSimplifySets(mlir::OpPassManager &passes);
 
-/// Simplifies sets and gives every attend its tiles: the first steps of all that follow from a
+/// The same, with lists in place of bitmaps where attention may walk them.
+void buildPrepareSets(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});
+
+/// Prepares sets and gives every attend its tiles: the first steps of all that follow from a
 /// spec.
 void buildAssignTiles(mlir::OpPassManager &passes, const SpecToTileOptions &options = {});
 

@@ -30,7 +30,7 @@ FailureOr<std::vector<PlanReport>> reportPlans(const BoundSpec &spec,
   OwningOpRef<ModuleOp> module = function->getParentOfType<ModuleOp>().clone();
   // Sets in the form in which the planner sees them.
   PassManager simplify(module->getContext());
-  buildSimplifySets(simplify);
+  buildPrepareSets(simplify, options);
   if (failed(simplify.run(*module)))
     return failure();
   std::vector<PlanReport> plans;

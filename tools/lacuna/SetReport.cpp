@@ -185,13 +185,14 @@ static unsigned lineOf(Location loc) {
 
 FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
                                                 const SpecToTileOptions &tiles) {
-  auto module = spec.function->getParentOfType<ModuleOp>();
-  PassManager passes(module.getContext());
+  func::FuncOp original = spec.function;
+  OwningOpRef<ModuleOp> module = original->getParentOfType<ModuleOp>().clone();
+  PassManager passes(original.getContext());
   buildAssignTiles(passes, tiles);
-  if (failed(passes.run(module)))
+  if (failed(passes.run(*module)))
     return failure();
   std::vector<AttendReport> reports;
-  func::FuncOp function = spec.function;
+  auto function = module->lookupSymbol<func::FuncOp>(original.getSymName());
   for (auto op : function.getBody().front().getOps<attn::AttendOp>()) {
     Segments segments;
     if (failed(segments.read(op)))
