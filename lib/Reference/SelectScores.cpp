@@ -68,18 +68,21 @@ BlockScores::Score BlockScores::pair(const RowIndex &index, int64_t j, const Row
     if (std::isfinite(value))
       absolute = std::max(absolute, std::fabs(value));
   }
+  // What an infinity went into has no rounding left to speak of.
+  if (!std::isfinite(absolute))
+    absolute = std::isfinite(value) ? std::fabs(value) : 0;
   double terms = 4 + 2 * std::sqrt(static_cast<double>(read.query.size()));
   double error = u32 * terms * absolute;
   if (lse) {
     double total = lse->at({index.batch, index.head, index.query});
     error += u32 * (8 + std::fabs(value) + std::fabs(total));
     value = toRange(std::exp(value - total));
-    error *= value;
+    error = value == 0 || !std::isfinite(value) ? 0 : error * value;
   }
   if (weights) {
     double weight = weights->at({index.batch, index.head, index.query});
     value = toRange(weight * value);
-    error = std::fabs(weight) * error + u32 * std::fabs(value);
+    error = std::isfinite(value) ? std::fabs(weight) * error + u32 * std::fabs(value) : 0;
   }
   return {value, error, true};
 }
