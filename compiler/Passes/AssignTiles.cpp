@@ -1,4 +1,6 @@
 //===- AssignTiles.cpp - tile shapes per attend ---------------------------===//
+#include "compiler/Passes/FusedMerges.h"
+#include "compiler/Passes/Lists.h"
 #include "compiler/Passes/Passes.h"
 #include "compiler/Passes/TileChoice.h"
 
@@ -74,19 +76,45 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
     return success();
   }
 
+  LogicalResult assign(attn::AttendOp op) {
+    Segments segments;
+    if (failed(segments.readDomain(op)))
+      return failure();
+    bool planned = target == "sm_90a" && hasHopperModel(segments);
+    return planned ? assignPlanned(op, segments) : assignEven(op, segments);
+  }
+
+  /// Attends that one kernel computes have the tiles of one of them: of one that walks a list,
+  /// whose blocks tiles must divide, if there is one.
+  LogicalResult assignFused(attn::MergeOp merge) {
+    SmallVector<attn::AttendOp> parts = findFusedParts(merge);
+    if (parts.empty())
+      return success();
+    attn::AttendOp *listed = llvm::find_if(parts, [](attn::AttendOp part) {
+      return static_cast<bool>(findAdditiveList(part.getSet()));
+    });
+    attn::AttendOp main = listed == parts.end() ? parts.front() : *listed;
+    if (failed(assign(main)))
+      return failure();
+    for (attn::AttendOp part : parts) {
+      if (!part.getQueryTile())
+        part.setQueryTile(*main.getQueryTile());
+      if (!part.getKeyTile())
+        part.setKeyTile(*main.getKeyTile());
+    }
+    return success();
+  }
+
   void runOnOperation() override {
     if (target != "cpu" && target != "sm_90a") {
       getOperation().emitError("expected target cpu or sm_90a, got ") << target;
       return signalPassFailure();
     }
-    WalkResult result = getOperation().walk([&](attn::AttendOp op) -> WalkResult {
-      Segments segments;
-      if (failed(segments.readDomain(op)))
-        return WalkResult::interrupt();
-      bool planned = target == "sm_90a" && hasHopperModel(segments);
-      return failed(planned ? assignPlanned(op, segments) : assignEven(op, segments))
-                 ? WalkResult::interrupt()
-                 : WalkResult::advance();
+    WalkResult result = getOperation().walk([&](Operation *op) -> WalkResult {
+      if (auto merge = dyn_cast<attn::MergeOp>(op))
+        return assignFused(merge);
+      auto attend = dyn_cast<attn::AttendOp>(op);
+      return attend && !findFusedMerge(attend) ? assign(attend) : success();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -1,17 +1,16 @@
 //===- AttendLowering.cpp - kernels for one attn.attend -------------------===//
 //
 // One kernel per query segment; in it, the loops over the key segments follow
-// each other. Sets that their formula cannot bound get a kernel before it that
-// classifies their tiles.
+// each other, and so do those of the attends that a merge joins. Sets that their
+// formula cannot bound get a kernel before it that classifies their tiles.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Passes/AttendLowering.h"
 
+#include "compiler/Passes/FusedMerges.h"
 #include "compiler/Passes/Lists.h"
 
 #include "mlir/Transforms/RegionUtils.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace lacuna;
@@ -31,8 +30,16 @@ struct Side {
   int64_t getRows() const { return countTokens(box); }
 };
 
-/// The relation of one query segment to one key segment.
+/// One attend that the kernels compute.
+struct Part {
+  attn::AttendOp op;
+  Segments segments;
+};
+
+/// The relation of one query segment to one key segment of a part.
 struct Pair {
+  Part *part;
+  unsigned keySegment;
   Value set;
   /// The classes of its tiles, when the formula alone cannot bound the set.
   Value classes = {};
@@ -41,34 +48,41 @@ struct Pair {
   bool perBatch = false, perHead = false;
 };
 
-/// Writes all kernels of one attend.
+/// Writes all kernels that one op becomes: an attend, or a merge of several.
 class AttendLowering {
 public:
-  AttendLowering(attn::AttendOp op, StringRef name) : op(op), name(name) {}
+  AttendLowering(Operation *anchor, ArrayRef<attn::AttendOp> attends, StringRef name)
+      : anchor(anchor), loc(anchor->getLoc()), name(name) {
+    for (attn::AttendOp attend : attends)
+      parts.push_back({attend, {}});
+  }
 
   LogicalResult run();
 
 private:
-  LogicalResult readPairs(unsigned segment, SmallVectorImpl<Pair> &pairs);
-  LogicalResult lowerClasses(unsigned querySegment, unsigned keySegment, Pair &pair);
+  LogicalResult readPairs(Part &part, unsigned segment, SmallVectorImpl<Pair> &pairs);
+  LogicalResult lowerClasses(unsigned querySegment, Pair &pair);
   LogicalResult lowerSegment(unsigned segment, ArrayRef<Pair> pairs);
 
   /// The function's values that kernels over `pairs` compute with.
   SmallVector<Value> getUses(ArrayRef<Pair> pairs);
   /// The sizes of a segment and the number of its first token, at `builder`.
-  Side getSide(OpBuilder &builder, const IRMapping &map, unsigned segment, bool isQuery);
-  Side getQuerySide(KernelBuilder &kernel, unsigned segment);
-  Value getKeyHead(KernelBuilder &kernel);
+  Side getSide(OpBuilder &builder, const IRMapping &map, Part &part, unsigned segment,
+               bool isQuery);
+  Side getQuerySide(KernelBuilder &kernel, Part &part, unsigned segment);
+  Value getKeyHead(KernelBuilder &kernel, attn::AttendOp op);
   /// One visit of a loop over key tiles: the new state.
   SmallVector<Value> emitStep(KernelBuilder &kernel, const Pair &pair, const Side &query,
                               const Side &key, Value queryTile, Value keyHead, ValueRange state);
-  Value emitScore(KernelBuilder &kernel, Value scores, const Side &query, const Side &key);
-  void emitLoop(KernelBuilder &kernel, const Pair &pair, const Side &query, Side key,
-                Value queryTile, Value keyHead, SmallVectorImpl<Value> &state);
+  Value emitScore(KernelBuilder &kernel, attn::AttendOp op, Value scores, const Side &query,
+                  const Side &key);
+  void emitLoop(KernelBuilder &kernel, const Pair &pair, const Side &query, Value queryTile,
+                SmallVectorImpl<Value> &state);
 
-  attn::AttendOp op;
+  Operation *anchor;
+  Location loc;
   StringRef name;
-  Segments segments;
+  SmallVector<Part> parts;
   SmallVector<Value> results;
 };
 
@@ -82,9 +96,10 @@ static SmallVector<Value> countTiles(OpBuilder &builder, Location loc, const Sid
 // Coordinates
 //===----------------------------------------------------------------------===//
 
-Side AttendLowering::getSide(OpBuilder &builder, const IRMapping &map, unsigned segment,
+Side AttendLowering::getSide(OpBuilder &builder, const IRMapping &map, Part &part, unsigned segment,
                              bool isQuery) {
-  Location loc = op.getLoc();
+  attn::AttendOp op = part.op;
+  const Segments &segments = part.segments;
   Side side;
   side.box = segments.getBox(isQuery ? *op.getQueryTile() : *op.getKeyTile(), segment);
   side.base = makeIndex(builder, loc, 0);
@@ -105,18 +120,16 @@ Side AttendLowering::getSide(OpBuilder &builder, const IRMapping &map, unsigned 
   return side;
 }
 
-Side AttendLowering::getQuerySide(KernelBuilder &kernel, unsigned segment) {
-  Location loc = op.getLoc();
-  Side side = getSide(kernel.body, kernel.getBodyMap(), segment, /*isQuery=*/true);
+Side AttendLowering::getQuerySide(KernelBuilder &kernel, Part &part, unsigned segment) {
+  Side side = getSide(kernel.body, kernel.getBodyMap(), part, segment, /*isQuery=*/true);
   for (auto [axis, box] : llvm::enumerate(side.box))
     side.at.push_back(kernel.body.createOrFold<arith::MulIOp>(loc, kernel.getGrid(2 + axis),
                                                               makeIndex(kernel.body, loc, box)));
   return side;
 }
 
-Value AttendLowering::getKeyHead(KernelBuilder &kernel) {
+Value AttendLowering::getKeyHead(KernelBuilder &kernel, attn::AttendOp op) {
   OpBuilder &body = kernel.body;
-  Location loc = op.getLoc();
   Value heads = getExtent(body, loc, kernel.inBody(op.getQuery()), 1);
   Value keyHeads = getExtent(body, loc, kernel.inBody(op.getKey()), 1);
   Value group = body.createOrFold<arith::DivUIOp>(loc, heads, keyHeads);
@@ -138,12 +151,11 @@ static Value load(KernelBuilder &kernel, Value source, Value head, const Side &s
                               kernel.getGrid(0), head, side.at, side.sizes, side.base, side.box);
 }
 
-Value AttendLowering::emitScore(KernelBuilder &kernel, Value scores, const Side &query,
-                                const Side &key) {
+Value AttendLowering::emitScore(KernelBuilder &kernel, attn::AttendOp op, Value scores,
+                                const Side &query, const Side &key) {
   if (op.getScore().empty())
     return scores;
   OpBuilder &body = kernel.body;
-  Location loc = op.getLoc();
   Value queryBase = query.base;
   if (!op.getFromStart()) {
     Value queries = getExtent(body, loc, kernel.inBody(op.getQuery()), 2);
@@ -168,17 +180,14 @@ SmallVector<Value> AttendLowering::emitStep(KernelBuilder &kernel, const Pair &p
                                             const Side &query, const Side &key, Value queryTile,
                                             Value keyHead, ValueRange state) {
   OpBuilder &body = kernel.body;
-  Location loc = op.getLoc();
+  attn::AttendOp op = pair.part->op;
   Value keys = load(kernel, op.getKey(), keyHead, key);
   Value values = load(kernel, op.getValue(), keyHead, key);
-  int64_t channels = op.getQuery().getType().getDimSize(3);
-  FloatAttr scale = op.getScaleAttr();
-  if (!scale)
-    scale = body.getF32FloatAttr(static_cast<float>(1.0 / std::sqrt(double(channels))));
+  FloatAttr scale = body.getF32FloatAttr(static_cast<float>(getScale(op)));
   Value scores =
       tile::DotOp::create(body, loc, tileOf({query.getRows(), key.getRows()}, body.getF32Type()),
                           queryTile, keys, scale);
-  scores = emitScore(kernel, scores, query, key);
+  scores = emitScore(kernel, op, scores, query, key);
   scores = tile::MaskOp::create(body, loc, scores.getType(), scores, kernel.getGrid(0),
                                 kernel.getGrid(1), kernel.inBody(pair.set), query.at, query.sizes,
                                 key.at, key.sizes, query.box, key.box);
@@ -199,10 +208,11 @@ static Block *openLoop(OpBuilder &builder, tile::ForEachOp loop, Side &key) {
   return block;
 }
 
-void AttendLowering::emitLoop(KernelBuilder &kernel, const Pair &pair, const Side &query, Side key,
-                              Value queryTile, Value keyHead, SmallVectorImpl<Value> &state) {
+void AttendLowering::emitLoop(KernelBuilder &kernel, const Pair &pair, const Side &query,
+                              Value queryTile, SmallVectorImpl<Value> &state) {
   OpBuilder &body = kernel.body;
-  Location loc = op.getLoc();
+  Side key = getSide(body, kernel.getBodyMap(), *pair.part, pair.keySegment, /*isQuery=*/false);
+  Value keyHead = getKeyHead(kernel, pair.part->op);
   SmallVector<Type> types(ValueRange(state).getTypes());
   Value classes = pair.classes ? kernel.inBody(pair.classes) : Value();
   auto loop = tile::ForEachOp::create(
@@ -221,18 +231,20 @@ void AttendLowering::emitLoop(KernelBuilder &kernel, const Pair &pair, const Sid
 //===----------------------------------------------------------------------===//
 
 SmallVector<Value> AttendLowering::getUses(ArrayRef<Pair> pairs) {
-  SmallVector<Value> uses = {op.getQuery(), op.getKey(), op.getValue()};
-  if (op.getSinks())
-    uses.push_back(op.getSinks());
+  SmallVector<Value> uses;
   SetVector<Value> captured;
-  getUsedValuesDefinedAbove(op.getScore(), captured);
-  llvm::append_range(uses, captured);
   for (const Pair &pair : pairs) {
+    attn::AttendOp op = pair.part->op;
+    uses.append({op.getQuery(), op.getKey(), op.getValue()});
+    if (op.getSinks())
+      uses.push_back(op.getSinks());
+    getUsedValuesDefinedAbove(op.getScore(), captured);
+    pair.part->segments.appendValues(uses);
     uses.push_back(pair.set);
     if (pair.classes)
       uses.push_back(pair.classes);
   }
-  segments.appendValues(uses);
+  llvm::append_range(uses, captured);
   return uses;
 }
 
@@ -258,16 +270,19 @@ static void findDependence(const Formula &formula, Pair &pair) {
   pair.perHead |= !where.getPredicate().getArgument(1).use_empty();
 }
 
-LogicalResult AttendLowering::readPairs(unsigned segment, SmallVectorImpl<Pair> &pairs) {
-  for (Value set : segments.getSets(segment)) {
+LogicalResult AttendLowering::readPairs(Part &part, unsigned segment,
+                                        SmallVectorImpl<Pair> &pairs) {
+  attn::AttendOp op = part.op;
+  for (auto [keySegment, set] : llvm::enumerate(part.segments.getSets(segment))) {
     auto type = cast<SetType>(set.getType());
     FormulaSpace space(op.getContext(), type.getQueryRank(), type.getKeyRank());
     FailureOr<Formula> formula = sparsity::buildFormula(set, space);
     if (failed(formula))
       return failure();
     bool isWalked =
-        static_cast<bool>(findWalkedList(set, segments.getBox(*op.getQueryTile(), segment)));
-    Pair &pair = pairs.emplace_back(Pair{set, {}, formula->hasOpaque() && !isWalked});
+        static_cast<bool>(findWalkedList(set, part.segments.getBox(*op.getQueryTile(), segment)));
+    Pair &pair = pairs.emplace_back(
+        Pair{&part, static_cast<unsigned>(keySegment), set, {}, formula->hasOpaque() && !isWalked});
     if (!pair.opaque)
       continue;
     findDependence(*formula, pair);
@@ -281,15 +296,16 @@ LogicalResult AttendLowering::readPairs(unsigned segment, SmallVectorImpl<Pair> 
   return success();
 }
 
-LogicalResult AttendLowering::lowerClasses(unsigned querySegment, unsigned keySegment, Pair &pair) {
-  Location loc = op.getLoc();
+LogicalResult AttendLowering::lowerClasses(unsigned querySegment, Pair &pair) {
+  Part &part = *pair.part;
+  attn::AttendOp op = part.op;
   Builder types(op.getContext());
   auto output =
       RankedTensorType::get(SmallVector<int64_t>(4, ShapedType::kDynamic), types.getI8Type());
   std::string kernelName = (name + "_classes").str();
-  KernelBuilder kernel(op, kernelName, getUses({pair}), {output},
-                       2 + segments.getRank(querySegment));
-  if (failed(emitRequirements(op, segments, querySegment, pair.set, kernel)))
+  KernelBuilder kernel(anchor, kernelName, getUses({pair}), {output},
+                       2 + part.segments.getRank(querySegment));
+  if (failed(emitRequirements(op, part.segments, querySegment, pair.set, kernel)))
     return failure();
 
   OpBuilder &plan = kernel.plan;
@@ -300,17 +316,19 @@ LogicalResult AttendLowering::lowerClasses(unsigned querySegment, unsigned keySe
     return each ? extent : plan.createOrFold<arith::MinSIOp>(loc, extent, one);
   };
   SmallVector<Value> grid = {served(0, pair.perBatch), served(1, pair.perHead)};
-  SmallVector<Value> queryTiles =
-      countTiles(plan, loc, getSide(plan, kernel.getPlanMap(), querySegment, /*isQuery=*/true));
-  SmallVector<Value> keyTiles =
-      countTiles(plan, loc, getSide(plan, kernel.getPlanMap(), keySegment, /*isQuery=*/false));
+  SmallVector<Value> queryTiles = countTiles(plan, loc,
+                                             getSide(plan, kernel.getPlanMap(), part, querySegment,
+                                                     /*isQuery=*/true));
+  SmallVector<Value> keyTiles = countTiles(plan, loc,
+                                           getSide(plan, kernel.getPlanMap(), part, pair.keySegment,
+                                                   /*isQuery=*/false));
   SmallVector<Value> shape = {grid[0], grid[1], makeProduct(plan, loc, queryTiles),
                               makeProduct(plan, loc, keyTiles)};
   llvm::append_range(grid, queryTiles);
 
   OpBuilder &body = kernel.body;
-  Side query = getQuerySide(kernel, querySegment);
-  Side key = getSide(body, kernel.getBodyMap(), keySegment, /*isQuery=*/false);
+  Side query = getQuerySide(kernel, part, querySegment);
+  Side key = getSide(body, kernel.getBodyMap(), part, pair.keySegment, /*isQuery=*/false);
   Value queryTile = makeBoxNumber(body, loc, query.at, query.sizes, query.box);
   Value set = kernel.inBody(pair.set), batch = kernel.getGrid(0), head = kernel.getGrid(1);
   auto loop = tile::ForEachOp::create(body, loc, TypeRange(), tile::TileClass::Live, set, batch,
@@ -331,17 +349,26 @@ LogicalResult AttendLowering::lowerClasses(unsigned querySegment, unsigned keySe
 }
 
 LogicalResult AttendLowering::lowerSegment(unsigned segment, ArrayRef<Pair> pairs) {
-  Location loc = op.getLoc();
+  Part &first = parts.front();
+  attn::AttendOp op = first.op;
   SmallVector<RankedTensorType> outputs = {op.getOutput().getType()};
-  if (op.getLse())
+  // Nobody may read the sums of a merge.
+  bool hasLse = op.getLse() && (anchor == op || !anchor->getResult(1).use_empty());
+  if (hasLse)
     outputs.push_back(cast<RankedTensorType>(op.getLse().getType()));
   std::string kernelName = name.str();
-  if (segments.size() > 1)
+  if (first.segments.size() > 1)
     kernelName += "_segment_" + std::to_string(segment);
-  KernelBuilder kernel(op, kernelName, getUses(pairs), outputs, 2 + segments.getRank(segment));
-  auto sets = llvm::map_to_vector(pairs, [](const Pair &pair) { return pair.set; });
-  if (failed(emitRequirements(op, segments, segment, sets, kernel)))
-    return failure();
+  KernelBuilder kernel(anchor, kernelName, getUses(pairs), outputs,
+                       2 + first.segments.getRank(segment));
+  for (Part &part : parts) {
+    SmallVector<Value> sets;
+    for (const Pair &pair : pairs)
+      if (pair.part == &part)
+        sets.push_back(pair.set);
+    if (failed(emitRequirements(part.op, part.segments, segment, sets, kernel)))
+      return failure();
+  }
 
   OpBuilder &plan = kernel.plan;
   SmallVector<Value> shape = {getExtent(plan, loc, kernel.inPlan(op.getQuery()), 0),
@@ -350,23 +377,21 @@ LogicalResult AttendLowering::lowerSegment(unsigned segment, ArrayRef<Pair> pair
                               getExtent(plan, loc, kernel.inPlan(op.getValue()), 3)};
   SmallVector<Value> grid = {shape[0], shape[1]};
   llvm::append_range(grid, countTiles(plan, loc,
-                                      getSide(plan, kernel.getPlanMap(), segment,
+                                      getSide(plan, kernel.getPlanMap(), first, segment,
                                               /*isQuery=*/true)));
-  if (op.getLse())
+  if (hasLse)
     shape.append({shape[0], shape[1], shape[2]});
 
   OpBuilder &body = kernel.body;
-  Side query = getQuerySide(kernel, segment);
+  Side query = getQuerySide(kernel, first, segment);
   Value queryTile = load(kernel, op.getQuery(), kernel.getGrid(1), query);
-  Value keyHead = getKeyHead(kernel);
   int64_t valueChannels = op.getValue().getType().getDimSize(3);
   tile::TileType accumulator = tileOf({query.getRows(), valueChannels}, body.getF32Type());
   tile::TileType row = tileOf({query.getRows()}, body.getF32Type());
   SmallVector<Value> state = llvm::to_vector_of<Value>(
       tile::BeginOp::create(body, loc, accumulator, row, row).getResults());
-  for (auto [keySegment, pair] : llvm::enumerate(pairs))
-    emitLoop(kernel, pair, query, getSide(body, kernel.getBodyMap(), keySegment, /*isQuery=*/false),
-             queryTile, keyHead, state);
+  for (const Pair &pair : pairs)
+    emitLoop(kernel, pair, query, queryTile, state);
   Value sink;
   if (op.getSinks())
     sink = tensor::ExtractOp::create(body, loc, kernel.inBody(op.getSinks()), kernel.getGrid(1));
@@ -377,7 +402,7 @@ LogicalResult AttendLowering::lowerSegment(unsigned segment, ArrayRef<Pair> pair
                           kernel.getGrid(1), query.at, query.sizes, query.base, query.box);
   };
   store(finish.getOutput(), 0);
-  if (op.getLse())
+  if (hasLse)
     store(finish.getLse(), 1);
 
   kernel.finish(grid, shape);
@@ -386,25 +411,38 @@ LogicalResult AttendLowering::lowerSegment(unsigned segment, ArrayRef<Pair> pair
 }
 
 LogicalResult AttendLowering::run() {
-  if (!op.getQueryTile() || !op.getKeyTile())
-    return op.emitOpError("expected tile shapes, which lacuna-assign-tiles chooses");
-  if (failed(segments.read(op)))
-    return failure();
-  for (unsigned segment = 0; segment < segments.size(); ++segment) {
-    SmallVector<Pair> pairs;
-    if (failed(readPairs(segment, pairs)))
+  for (Part &part : parts) {
+    if (!part.op.getQueryTile() || !part.op.getKeyTile())
+      return part.op.emitOpError("expected tile shapes, which lacuna-assign-tiles chooses");
+    if (failed(part.segments.read(part.op)))
       return failure();
-    for (auto [keySegment, pair] : llvm::enumerate(pairs))
-      if (pair.opaque && failed(lowerClasses(segment, keySegment, pair)))
+  }
+  for (unsigned segment = 0; segment < parts.front().segments.size(); ++segment) {
+    SmallVector<Pair> pairs;
+    for (Part &part : parts)
+      if (failed(readPairs(part, segment, pairs)))
+        return failure();
+    for (Pair &pair : pairs)
+      if (pair.opaque && failed(lowerClasses(segment, pair)))
         return failure();
     if (failed(lowerSegment(segment, pairs)))
       return failure();
   }
-  op->replaceAllUsesWith(results);
-  op->erase();
+  for (auto [old, result] : llvm::zip(anchor->getResults(), results))
+    old.replaceAllUsesWith(result);
+  anchor->erase();
   return success();
 }
 
 LogicalResult lacuna::lowerAttend(attn::AttendOp op, StringRef name) {
-  return AttendLowering(op, name).run();
+  return AttendLowering(op, op, name).run();
+}
+
+LogicalResult lacuna::lowerFusedMerge(attn::MergeOp op, ArrayRef<attn::AttendOp> parts,
+                                      StringRef name) {
+  if (failed(AttendLowering(op, parts, name).run()))
+    return failure();
+  for (attn::AttendOp part : parts)
+    part->erase();
+  return success();
 }

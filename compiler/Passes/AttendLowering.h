@@ -10,6 +10,10 @@ namespace lacuna {
 /// `name` starts the kernels' names.
 mlir::LogicalResult lowerAttend(attn::AttendOp op, llvm::StringRef name);
 
+/// The same for a merge and the attends `parts` that it joins, which become one kernel.
+mlir::LogicalResult lowerFusedMerge(attn::MergeOp op, llvm::ArrayRef<attn::AttendOp> parts,
+                                    llvm::StringRef name);
+
 /// The same for the merge of several results.
 mlir::LogicalResult lowerMerge(attn::MergeOp op, llvm::StringRef name);
 

@@ -1,5 +1,6 @@
 //===- AttnToTile.cpp - one kernel per attend and query segment -----------===//
 #include "compiler/Passes/AttendLowering.h"
+#include "compiler/Passes/FusedMerges.h"
 #include "compiler/Passes/KernelBuilder.h"
 #include "compiler/Passes/Passes.h"
 
@@ -48,9 +49,17 @@ static LogicalResult lowerFunction(func::FuncOp function) {
         named && isa<attn::AttendOp, attn::MergeOp>(op))
       op.setLoc(named.getChildLoc());
     if (auto attend = dyn_cast<attn::AttendOp>(op)) {
+      if (findFusedMerge(attend))
+        continue;
       if (failed(lowerAttend(attend, name + "_attend_" + std::to_string(count++))))
         return failure();
     } else if (auto merge = dyn_cast<attn::MergeOp>(op)) {
+      SmallVector<attn::AttendOp> parts = findFusedParts(merge);
+      if (!parts.empty()) {
+        if (failed(lowerFusedMerge(merge, parts, name + "_attend_" + std::to_string(count++))))
+          return failure();
+        continue;
+      }
       if (failed(lowerMerge(merge, name + "_merge_" + std::to_string(count++))))
         return failure();
     }

@@ -17,6 +17,8 @@ using namespace lacuna;
 static constexpr int64_t ofRead = 14;
 /// Bounds along several axes that one entry of a list has.
 static constexpr int64_t ofNest = 4;
+/// Maps and places of one more pair of tensors that tiles come from.
+static constexpr int64_t ofSource = 12;
 /// The places of the pieces of two packed tiles.
 static constexpr int64_t ofPacking = 8;
 
@@ -47,7 +49,10 @@ static int64_t countWalkValues(hopper::AttendOp op) {
     most = std::max(most, static_cast<int64_t>(kept.size()) + ofRead * reads + inner);
   });
   bool isPacked = op.getPieceKeys() < static_cast<int64_t>(op.getKeys());
-  return most + (isPacked ? ofPacking : 0);
+  llvm::SmallPtrSet<Value, 4> sources;
+  op.getWalk().walk([&](hopper::TileOp tile) { sources.insert(tile.getKey()); });
+  int64_t more = sources.empty() ? 0 : static_cast<int64_t>(sources.size()) - 1;
+  return most + (isPacked ? ofPacking : 0) + more * ofSource;
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #include "compiler/Passes/TileChoice.h"
 
 #include "compiler/Analysis/MaskCost.h"
+#include "compiler/Passes/FusedMerges.h"
 #include "compiler/Passes/Lists.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -165,7 +166,8 @@ static int64_t estimateScore(attn::AttendOp op) {
   return reads ? ofReads : 0;
 }
 
-FailureOr<HopperProblem> lacuna::getHopperProblem(attn::AttendOp op) {
+/// What one attend asks for by itself.
+static FailureOr<HopperProblem> getOwnProblem(attn::AttendOp op) {
   // A head dimension that is not known, or is none at all, is refused later.
   auto channels = [](RankedTensorType type) { return std::max<int64_t>(type.getDimSize(3), 1); };
   HopperProblem problem;
@@ -199,6 +201,26 @@ FailureOr<HopperProblem> lacuna::getHopperProblem(attn::AttendOp op) {
       });
   if (hasFunction && cost.registers > manyRegisters)
     problem.elementRegisters += ofFunction;
+  return problem;
+}
+
+FailureOr<HopperProblem> lacuna::getHopperProblem(attn::AttendOp op) {
+  FailureOr<HopperProblem> problem = getOwnProblem(op);
+  attn::MergeOp merge = findFusedMerge(op);
+  if (failed(problem) || !merge)
+    return problem;
+  // One kernel has what any of its parts needs, and the places of several tensors.
+  constexpr int64_t ofParts = 16;
+  for (attn::AttendOp part : findFusedParts(merge)) {
+    FailureOr<HopperProblem> other = getOwnProblem(part);
+    if (failed(other))
+      return failure();
+    problem->mask = std::max(problem->mask, other->mask);
+    problem->elementRegisters = std::max(problem->elementRegisters, other->elementRegisters);
+    problem->producerRegisters = std::max(problem->producerRegisters, other->producerRegisters);
+    problem->isFull &= other->isFull;
+  }
+  problem->elementRegisters += ofParts;
   return problem;
 }
 

@@ -57,6 +57,11 @@ static LogicalResult checkStep(tile::SoftmaxStepOp step, StepParts first) {
   // tile-to-hopper-1
   if (parts.query != first.query)
     return step.emitOpError("expected one query tile per kernel");
+  // tile-to-hopper-7
+  if (parts.dot.getScale() != first.dot.getScale())
+    return parts.dot.emitOpError("expected one scale per kernel on this target, got ")
+           << first.dot.getScale().convertToDouble() << " and "
+           << parts.dot.getScale().convertToDouble();
   for (tile::LoadOp load : {parts.query, parts.keys, parts.values}) {
     // tile-to-hopper-2
     Type element = load.getTile().getType().getElementType();

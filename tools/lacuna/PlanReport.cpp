@@ -1,6 +1,7 @@
 //===- PlanReport.cpp - what the planner of sm_90a chose, and why ---------===//
 #include "tools/lacuna/PlanReport.h"
 
+#include "compiler/Passes/FusedMerges.h"
 #include "compiler/Passes/Passes.h"
 #include "compiler/Passes/TileChoice.h"
 #include "lib/Support/Text.h"
@@ -35,14 +36,30 @@ FailureOr<std::vector<PlanReport>> reportPlans(const BoundSpec &spec,
     return failure();
   std::vector<PlanReport> plans;
   auto copy = module->lookupSymbol<func::FuncOp>(function.getSymName());
-  std::vector<unsigned> kernels;
-  for (auto op : copy.getBody().front().getOps<attn::AttendOp>()) {
+  // The first kernel of each attend: one per query segment, or one for all that a merge joins.
+  std::vector<unsigned> firstKernel;
+  unsigned kernels = 0;
+  DenseMap<Operation *, unsigned> numbers;
+  for (Operation &each : copy.getBody().front()) {
+    if (auto merge = dyn_cast<attn::MergeOp>(each)) {
+      SmallVector<attn::AttendOp> parts = findFusedParts(merge);
+      for (attn::AttendOp part : parts) {
+        firstKernel[numbers[part]] = kernels;
+        plans[numbers[part]].fused = static_cast<int64_t>(parts.size());
+      }
+      kernels += !parts.empty();
+    }
+    auto op = dyn_cast<attn::AttendOp>(each);
+    if (!op)
+      continue;
+    numbers[op] = plans.size();
     Segments segments;
     if (failed(segments.readDomain(op)))
       return failure();
     PlanReport &plan = plans.emplace_back();
     plan.queries = boundExtent(spec, op.getQuery(), 2);
-    kernels.push_back(segments.size());
+    firstKernel.push_back(kernels);
+    kernels += findFusedMerge(op) ? 0 : segments.size();
     if (!hasHopperModel(segments))
       continue;
     FailureOr<std::vector<HopperCandidate>> shapes =
@@ -61,11 +78,10 @@ FailureOr<std::vector<PlanReport>> reportPlans(const BoundSpec &spec,
     return failure();
   std::vector<hopper::AttendOp> attends;
   module->walk([&](hopper::AttendOp op) { attends.push_back(op); });
-  size_t next = 0;
-  for (auto [plan, count] : llvm::zip_equal(plans, kernels)) {
+  for (auto [plan, first] : llvm::zip_equal(plans, firstKernel)) {
     // The kernels of one attend have the same pipeline.
-    if (next < attends.size()) {
-      hopper::AttendOp op = attends[next];
+    if (first < attends.size()) {
+      hopper::AttendOp op = attends[first];
       plan.rings = {static_cast<int64_t>(*op.getQuerySlots()),
                     static_cast<int64_t>(*op.getStages())};
       plan.registers = {static_cast<int64_t>(*op.getProducerRegisters()),
@@ -78,7 +94,6 @@ FailureOr<std::vector<PlanReport>> reportPlans(const BoundSpec &spec,
       plan.pingPong = op.getPingPong();
       plan.ascending = op.getAscending();
     }
-    next += count;
   }
   return plans;
 }
@@ -227,6 +242,9 @@ void printPlan(const PlanReport &plan, const AttendCounts *counts, llvm::raw_ost
      << groupedText(sharedMemoryLimitOf(plan.blocks)) << " bytes"
      << (plan.blocks > 1 ? formatv(", {0} blocks on a multiprocessor", plan.blocks).str() : "")
      << '\n';
+  if (plan.fused > 1)
+    os << "    fused           one kernel for " << plan.fused
+       << " attends, without partial results in memory\n";
   if (plan.packedKeys > 0)
     os << "    packing         key tiles without a mask share tiles of " << plan.packedKeys
        << " keys\n";
@@ -268,7 +286,8 @@ llvm::json::Object toJson(const PlanReport &plan, const AttendCounts *counts) {
                             {"producer_registers", plan.registers.producer},
                             {"shared_bytes", plan.sharedBytes},
                             {"ping_pong", plan.pingPong},
-                            {"ascending", plan.ascending}};
+                            {"ascending", plan.ascending},
+                            {"fused_attends", plan.fused}};
   if (plan.shapes.empty())
     return object;
   const HopperCandidate &chosen = plan.shapes.front();

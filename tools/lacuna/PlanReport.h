@@ -21,6 +21,8 @@ struct PlanReport {
   /// on a multiprocessor.
   int64_t packedKeys = 0, blocks = 1;
   bool pingPong = false, ascending = false;
+  /// Attends that the kernel computes one after the other, whose results a merge joins.
+  int64_t fused = 1;
   /// Of partial tiles.
   ScoreMask mask = ScoreMask::Bounds;
   /// Queries of a head.
