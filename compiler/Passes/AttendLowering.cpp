@@ -34,6 +34,8 @@ struct Side {
 struct Part {
   attn::AttendOp op;
   Segments segments;
+  /// The head of its keys, in the kernel that is being written.
+  Value keyHead = {};
 };
 
 /// The relation of one query segment to one key segment of a part.
@@ -73,7 +75,7 @@ private:
   Value getKeyHead(KernelBuilder &kernel, attn::AttendOp op);
   /// One visit of a loop over key tiles: the new state.
   SmallVector<Value> emitStep(KernelBuilder &kernel, const Pair &pair, const Side &query,
-                              const Side &key, Value queryTile, Value keyHead, ValueRange state);
+                              const Side &key, Value queryTile, ValueRange state);
   Value emitScore(KernelBuilder &kernel, attn::AttendOp op, Value scores, const Side &query,
                   const Side &key);
   void emitLoop(KernelBuilder &kernel, const Pair &pair, const Side &query, Value queryTile,
@@ -178,11 +180,11 @@ Value AttendLowering::emitScore(KernelBuilder &kernel, attn::AttendOp op, Value 
 
 SmallVector<Value> AttendLowering::emitStep(KernelBuilder &kernel, const Pair &pair,
                                             const Side &query, const Side &key, Value queryTile,
-                                            Value keyHead, ValueRange state) {
+                                            ValueRange state) {
   OpBuilder &body = kernel.body;
   attn::AttendOp op = pair.part->op;
-  Value keys = load(kernel, op.getKey(), keyHead, key);
-  Value values = load(kernel, op.getValue(), keyHead, key);
+  Value keys = load(kernel, op.getKey(), pair.part->keyHead, key);
+  Value values = load(kernel, op.getValue(), pair.part->keyHead, key);
   FloatAttr scale = body.getF32FloatAttr(static_cast<float>(getScale(op)));
   Value scores =
       tile::DotOp::create(body, loc, tileOf({query.getRows(), key.getRows()}, body.getF32Type()),
@@ -212,15 +214,14 @@ void AttendLowering::emitLoop(KernelBuilder &kernel, const Pair &pair, const Sid
                               Value queryTile, SmallVectorImpl<Value> &state) {
   OpBuilder &body = kernel.body;
   Side key = getSide(body, kernel.getBodyMap(), *pair.part, pair.keySegment, /*isQuery=*/false);
-  Value keyHead = getKeyHead(kernel, pair.part->op);
   SmallVector<Type> types(ValueRange(state).getTypes());
   Value classes = pair.classes ? kernel.inBody(pair.classes) : Value();
   auto loop = tile::ForEachOp::create(
       body, loc, types, tile::TileClass::Live, kernel.inBody(pair.set), kernel.getGrid(0),
       kernel.getGrid(1), query.at, query.sizes, key.sizes, classes, state, query.box, key.box);
   Block *block = openLoop(body, loop, key);
-  SmallVector<Value> next = emitStep(kernel, pair, query, key, queryTile, keyHead,
-                                     block->getArguments().take_back(state.size()));
+  SmallVector<Value> next =
+      emitStep(kernel, pair, query, key, queryTile, block->getArguments().take_back(state.size()));
   tile::YieldOp::create(body, loc, next);
   body.setInsertionPointAfter(loop);
   state.assign(loop.getResults().begin(), loop.getResults().end());
@@ -385,6 +386,8 @@ LogicalResult AttendLowering::lowerSegment(unsigned segment, ArrayRef<Pair> pair
   OpBuilder &body = kernel.body;
   Side query = getQuerySide(kernel, first, segment);
   Value queryTile = load(kernel, op.getQuery(), kernel.getGrid(1), query);
+  for (Part &part : parts)
+    part.keyHead = getKeyHead(kernel, part.op);
   int64_t valueChannels = op.getValue().getType().getDimSize(3);
   tile::TileType accumulator = tileOf({query.getRows(), valueChannels}, body.getF32Type());
   tile::TileType row = tileOf({query.getRows()}, body.getF32Type());

@@ -209,8 +209,8 @@ FailureOr<HopperProblem> lacuna::getHopperProblem(attn::AttendOp op) {
   attn::MergeOp merge = findFusedMerge(op);
   if (failed(problem) || !merge)
     return problem;
-  // One kernel has what any of its parts needs, and the places of several tensors.
-  constexpr int64_t ofParts = 16;
+  // One kernel has what any of its parts needs, and its producer the places of several tensors.
+  constexpr int64_t producerOfParts = 56;
   for (attn::AttendOp part : findFusedParts(merge)) {
     FailureOr<HopperProblem> other = getOwnProblem(part);
     if (failed(other))
@@ -220,7 +220,7 @@ FailureOr<HopperProblem> lacuna::getHopperProblem(attn::AttendOp op) {
     problem->producerRegisters = std::max(problem->producerRegisters, other->producerRegisters);
     problem->isFull &= other->isFull;
   }
-  problem->elementRegisters += ofParts;
+  problem->producerRegisters = std::max(problem->producerRegisters, producerOfParts);
   return problem;
 }
 

@@ -192,7 +192,7 @@ func.func @opaque_heads(%q: tensor<?x2x?x16xf32>, %colour: tensor<?x?xi32>) -> t
   return %o : tensor<?x2x?x16xf32>
 }
 
-// Later ops take earlier results as inputs; a merge is a kernel over 64 rows.
+// Later ops take earlier results as inputs; a merge of attends with different scales is a kernel over 64 rows.
 // CHECK-LABEL: tile.kernel @chain_merge_2 attributes {inputs = 5 : i64, outputs = 2 : i64}
 // CHECK:       } body {
 // CHECK:         tile.load {{.*}} box [64] : tensor<1x1x?x16xf32> -> <64x16xf32>
@@ -206,7 +206,7 @@ func.func @opaque_heads(%q: tensor<?x2x?x16xf32>, %colour: tensor<?x?xi32>) -> t
 func.func @chain(%q: tensor<1x1x?x16xf32>) -> tensor<1x1x?x16xf32> {
   %near = sparsity.window left(7) right(0)
   %far = sparsity.window right(-8)
-  %o0, %l0 = attn.attend %q, %q, %q over %near
+  %o0, %l0 = attn.attend %q, %q, %q over %near scale 0.5
       : tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32> -> tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
   %o1, %l1 = attn.attend %q, %q, %q over %far
       : tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32> -> tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
@@ -214,4 +214,47 @@ func.func @chain(%q: tensor<1x1x?x16xf32>) -> tensor<1x1x?x16xf32> {
   %o3 = attn.attend %o2, %q, %q over %near
       : tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32> -> tensor<1x1x?x16xf32>
   return %o3 : tensor<1x1x?x16xf32>
+}
+
+// Attends of the same queries become one kernel whose loops carry one state from one to the next; each has its own keys.
+// CHECK-LABEL: tile.kernel @fused_attend_0
+// CHECK:       } body {
+// CHECK:         %[[BEGIN:.*]], %{{.*}}, %{{.*}} = tile.begin
+// CHECK:         %[[NEAR:.*]]:3 = tile.for_each live %{{.*}} init(%[[BEGIN]],
+// CHECK:         %[[FAR:.*]]:3 = tile.for_each live %{{.*}} init(%[[NEAR]]#0, %[[NEAR]]#1, %[[NEAR]]#2
+// CHECK:         tile.score
+// CHECK:         tile.finish %[[FAR]]#0, %[[FAR]]#1, %[[FAR]]#2
+// CHECK-NOT:   tile.kernel
+// CHECK-LABEL: func.func @fused(
+// CHECK-NEXT:    %[[O:.*]]:2 = tile.launch @fused_attend_0(%{{.*}}, %{{.*}}, %{{.*}})
+// CHECK-NEXT:    return %[[O]]#0, %[[O]]#1
+func.func @fused(%q: tensor<1x1x?x16xf32>, %k: tensor<1x1x?x16xf32>, %means: tensor<1x1x?x16xf32>)
+    -> (tensor<1x1x?x16xf32>, tensor<1x1x?xf32>) {
+  %near = sparsity.window left(7) right(0)
+  %all = sparsity.all
+  %o0, %l0 = attn.attend %q, %k, %k over %near
+      : tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32> -> tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
+  %o1, %l1 = attn.attend %q, %means, %means over %all scale 0.25 score (%s, %b, %h, %i, %j) {
+    %log = arith.constant 2.0 : f32
+    %t = arith.addf %s, %log : f32
+    attn.yield %t : f32
+  } : tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32> -> tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
+  %o, %l = attn.merge (%o0, %l0), (%o1, %l1) : tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
+  return %o, %l : tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
+}
+
+// A part that is read elsewhere too is stored.
+// CHECK-LABEL: func.func @read_twice(
+// CHECK:         tile.launch @read_twice_attend_0(
+// CHECK:         tile.launch @read_twice_attend_1(
+// CHECK:         tile.launch @read_twice_merge_2(
+func.func @read_twice(%q: tensor<1x1x?x16xf32>) -> (tensor<1x1x?x16xf32>, tensor<1x1x?xf32>) {
+  %near = sparsity.window left(7) right(0)
+  %far = sparsity.window right(-8)
+  %o0, %l0 = attn.attend %q, %q, %q over %near
+      : tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32> -> tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
+  %o1, %l1 = attn.attend %q, %q, %q over %far
+      : tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32> -> tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
+  %o, %l = attn.merge (%o0, %l0), (%o1, %l1) : tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
+  return %o, %l0 : tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
 }
