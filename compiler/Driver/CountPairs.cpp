@@ -46,7 +46,7 @@ struct Study {
   /// Segments of each attend, in order; each pair of them has one result.
   std::vector<unsigned> segments;
   /// Batch entries and query heads of each attend.
-  std::vector<int64_t> batches, heads;
+  std::vector<int64_t> batches, heads, channels;
 };
 } // namespace
 
@@ -70,6 +70,8 @@ static LogicalResult readSegments(ArrayRef<Argument> arguments, func::FuncOp fun
     study.segments.push_back(segments.size());
     study.batches.push_back(extentOf(arguments, op.getQuery(), 0));
     study.heads.push_back(extentOf(arguments, op.getQuery(), 1));
+    study.channels.push_back(op.getQuery().getType().getDimSize(3) +
+                             op.getValue().getType().getDimSize(3));
   }
   return success();
 }
@@ -137,11 +139,12 @@ FailureOr<std::vector<AttendCounts>> countPairs(const BoundSpec &spec, Executor 
     return failure();
   std::vector<AttendCounts> all;
   size_t next = 0;
-  for (auto [segments, batch, heads] :
-       llvm::zip_equal(study->segments, study->batches, study->heads)) {
+  for (auto [segments, batch, heads, channels] :
+       llvm::zip_equal(study->segments, study->batches, study->heads, study->channels)) {
     AttendCounts &attend = all.emplace_back();
     attend.batch = batch;
     attend.heads = heads;
+    attend.channels = channels;
     // A part may be alike for all heads while another is not: all count what the finest counts.
     size_t parts = static_cast<size_t>(segments) * segments;
     llvm::ArrayRef<OwnedTensor> tables(study->results.data() + next, parts);
@@ -169,14 +172,11 @@ FailureOr<AttentionWork> countWork(const BoundSpec &spec, Executor &executor,
   if (failed(counts))
     return failure();
   AttentionWork work;
-  func::FuncOp function = spec.function;
-  auto attends = function.getBody().front().getOps<attn::AttendOp>();
-  for (auto [attend, count] : llvm::zip_equal(attends, *counts)) {
-    int64_t channels =
-        attend.getQuery().getType().getDimSize(3) + attend.getValue().getType().getDimSize(3);
+  for (const AttendCounts &count : *counts) {
     work.livePairs += count.totalLivePairs();
     work.allPairs += count.totalPairs();
-    work.flops += 2.0 * static_cast<double>(channels) * static_cast<double>(count.totalLivePairs());
+    work.flops +=
+        2.0 * static_cast<double>(count.channels) * static_cast<double>(count.totalLivePairs());
   }
   return work;
 }

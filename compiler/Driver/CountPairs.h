@@ -18,6 +18,8 @@ struct SetCounts {
 /// The counts of one attend.
 struct AttendCounts {
   int64_t batch = 0, heads = 0;
+  /// Channels of a key and its value.
+  int64_t channels = 0;
   /// How many entries (of a batch and a head) were counted: 1 when all of them are alike.
   int64_t counted = 0;
   /// Sums over the counted entries.

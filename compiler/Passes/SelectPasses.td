@@ -37,6 +37,39 @@ def BitmapsToListsPass : Pass<"lacuna-bitmaps-to-lists", "::mlir::func::FuncOp">
   let dependentDialects = ["::lacuna::select::SelectDialect", "::lacuna::sparsity::SparsityDialect"];
 }
 
+def ExpandHierarchiesPass : Pass<"lacuna-expand-hierarchies"> {
+  let summary = "attention over a hierarchy with columns as one attend per level";
+  let description = [{
+    An attend over `sparsity.dyadic .. columns m` sees the exact part of the set
+    key by key, and each node of level l through m columns: means of `w_l = base
+    fanout^l / m` neighbouring keys and values, whose scores get `log w_l` added
+    (the number of keys that there really are, at the end of a two-sided
+    sequence). It becomes summaries of keys and values, level by level, one
+    attend over the exact part, one over the columns of each level, and a merge
+    of them all, which is one kernel in the end (`lacuna-attn-to-tile`).
+
+    Without `levels` the level above the top has 2^20 keys or more; the top level
+    sees everything beyond at its own resolution.
+
+    Requires: `dyadic` sets with columns are what attends are over, and no operand
+    of other sets; before `lacuna-split-segments`. Leaves: no `columns`.
+
+    ```mlir
+    %set = sparsity.dyadic fenwick base 128 levels 1 columns 128
+    %o = attn.attend %q, %k, %v over %set : ...
+    // becomes
+    %own = sparsity.dyadic fenwick base 128 levels 1 only [-1, -1]
+    %o0, %l0 = attn.attend %q, %k, %v over %own ...
+    %past = sparsity.affine affine_set<(i, j)[s] : ...>[%s] from_start
+    %o1, %l1 = attn.attend %q, %k, %v over %past ...
+    %o, %l = attn.merge (%o0, %l0), (%o1, %l1) : ...
+    ```
+  }];
+  let dependentDialects = ["::lacuna::select::SelectDialect", "::lacuna::attn::AttnDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def SelectToTilePass : Pass<"lacuna-select-to-tile", "::mlir::ModuleOp"> {
   let summary = "one kernel per select op, and a launch in its place";
   let description = [{

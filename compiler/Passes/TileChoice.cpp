@@ -166,6 +166,9 @@ static int64_t estimateScore(attn::AttendOp op) {
   return reads ? ofReads : 0;
 }
 
+/// Tiles divide blocks of a hierarchy that are multiples of this.
+static constexpr int64_t hierarchyBlock = 128;
+
 /// What one attend asks for by itself.
 static FailureOr<HopperProblem> getOwnProblem(attn::AttendOp op) {
   // A head dimension that is not known, or is none at all, is refused later.
@@ -253,6 +256,11 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
     fitInto(list);
   else if (sparsity::BitmapOp map = findLargeBitmap(op, segments))
     fitInto(map);
+  // Query tiles inside a block of a hierarchy see whole nodes, which are whole key tiles where blocks
+  // are large enough.
+  auto dyadic = op.getSet().getDefiningOp<sparsity::DyadicOp>();
+  if (dyadic && dyadic.getBase() % hierarchyBlock == 0)
+    problem->queryBlock = problem->keyBlock = {static_cast<int64_t>(dyadic.getBase())};
   std::optional<KeySpans> spans;
   if (segments.getRank(0) > 1) {
     AssumedNumbers numbers;

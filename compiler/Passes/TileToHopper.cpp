@@ -5,7 +5,9 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
+#include <cmath>
 #include <numeric>
 
 namespace lacuna {
@@ -42,7 +44,35 @@ struct StepParts {
     keys = dot.getKey().getDefiningOp<tile::LoadOp>();
   }
   bool isComplete() const { return query && keys && values; }
+
+  /// The constant that the score function adds, when it does nothing else: such a function applies
+  /// to the raw product as well.
+  std::optional<float> getShift() {
+    if (!score)
+      return 0.0f;
+    Block &body = score.getBody().front();
+    auto add = body.getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+    if (!add)
+      return std::nullopt;
+    for (auto [sum, constant] :
+         {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())})
+      if (APFloat value(0.0f); sum == body.getArgument(0) &&
+                               matchPattern(constant, m_ConstantFloat(&value)) && value.isFinite())
+        return value.convertToFloat();
+    return std::nullopt;
+  }
 };
+
+/// Whether score functions need products that have been scaled.
+static bool needsScaled(ArrayRef<tile::SoftmaxStepOp> steps) {
+  return llvm::any_of(steps, [](tile::SoftmaxStepOp step) {
+    StepParts parts(step);
+    // A product of 0 or a tiny scale leaves no raw shift.
+    float scale = parts.dot.getScale().convertToFloat();
+    std::optional<float> shift = parts.getShift();
+    return !shift || (*shift != 0 && !std::isfinite(*shift / scale));
+  });
+}
 
 static int64_t countTokens(ArrayRef<int64_t> box) {
   return std::accumulate(box.begin(), box.end(), int64_t{1}, std::multiplies<>());
@@ -118,8 +148,9 @@ static Value inlineBlock(OpBuilder &builder, Block &block, ValueRange arguments)
 }
 
 /// Writes the element function of a step into `region`: the score function first, then -inf for
-/// pairs that are masked or whose key lies outside the grid.
-static void buildElements(StepParts &parts, Region &region) {
+/// pairs that are masked or whose key lies outside the grid. With `isScaled` it gets scores, else
+/// raw products.
+static void buildElements(StepParts &parts, Region &region, bool isScaled) {
   MLIRContext *context = parts.dot.getContext();
   OpBuilder builder(context);
   Location loc = parts.dot.getLoc();
@@ -131,7 +162,12 @@ static void buildElements(StepParts &parts, Region &region) {
   ValueRange queryAt = block->getArguments().slice(1, queryAxes);
   ValueRange keyAt = block->getArguments().drop_front(1 + queryAxes);
 
-  if (tile::ScoreOp op = parts.score) {
+  if (!isScaled && *parts.getShift() != 0) {
+    float shift = *parts.getShift() / parts.dot.getScale().convertToFloat();
+    Value constant =
+        arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(shift)).getResult();
+    score = arith::AddFOp::create(builder, loc, score, constant);
+  } else if (tile::ScoreOp op = isScaled ? parts.score : tile::ScoreOp()) {
     Value query = emitToken(builder, loc, queryAt, op.getQuerySizes(), op.getQueryBase());
     Value key = emitToken(builder, loc, keyAt, op.getKeySizes(), op.getKeyBase());
     score = inlineBlock(builder, op.getBody().front(),
@@ -242,12 +278,13 @@ LogicalResult KernelRewriter::collect() {
 }
 
 LogicalResult KernelRewriter::classify() {
+  bool isScaled = needsScaled(steps);
   for (tile::SoftmaxStepOp step : steps) {
     StepParts parts(step);
     if (parts.mask && parts.mask.getPredicate().empty())
       return parts.mask.emitOpError("expected masks to be predicates (lacuna-expand-masks)");
     auto region = std::make_unique<Region>();
-    buildElements(parts, *region);
+    buildElements(parts, *region, isScaled);
     // tile-to-hopper-6: consumers see a tile's place, but no other value of the walk.
     if (!makeIndependent(*region, kernel.getBody()))
       return step.emitOpError("expected masks and score functions of values that the loop over "
@@ -312,8 +349,7 @@ LogicalResult KernelRewriter::cloneWalk(Block &from, OpBuilder &builder, IRMappi
 
 hopper::AttendOp KernelRewriter::createAttend(OpBuilder &builder) {
   StepParts parts(steps.front());
-  bool natural = llvm::any_of(
-      steps, [](tile::SoftmaxStepOp step) { return static_cast<bool>(StepParts(step).score); });
+  bool natural = needsScaled(steps);
   tile::LoadOp query = parts.query;
   return hopper::AttendOp::create(
       builder, finish.getLoc(), query.getSource(), query.getBatch(), query.getHead(), query.getAt(),

@@ -4,7 +4,8 @@
 // is the one place that puts them together.
 //
 //  spec to tile
-//   0. split-segments       One set per pair of segments, so that their algebra is
+//   0. expand-hierarchies   First, while the set that an attend names is the user's.
+//      split-segments       One set per pair of segments, so that their algebra is
 //                           simplified like that of sets on one segment.
 //   1. canonicalize, cse    Set algebra first: every set that folds away is one
 //                           formula, one loop and one mask less below.
@@ -50,6 +51,7 @@ static void addCleanup(OpPassManager &passes) {
 }
 
 void lacuna::buildSimplifySets(OpPassManager &passes) {
+  passes.addPass(createExpandHierarchiesPass());
   passes.addPass(createSplitSegmentsPass());
   addCleanup(passes);
 }

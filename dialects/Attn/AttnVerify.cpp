@@ -122,7 +122,7 @@ static LogicalResult verifyNumbers(AttendOp op) {
 }
 
 /// attend-11, attend-12, attend-17: both sides of the set are the same segments, ops say what it
-/// holds, and every pair counts by itself.
+/// holds, and nodes seen through columns are not part of other sets.
 static LogicalResult verifySet(AttendOp op) {
   SetType type = cast<SetType>(op.getSet().getType());
   // attend-11
@@ -138,10 +138,10 @@ static LogicalResult verifySet(AttendOp op) {
       return op.emitOpError("expected a set that set ops define, got one from outside");
     // attend-17
     if (auto dyadic = dyn_cast<lacuna::sparsity::DyadicOp>(definition);
-        dyadic && dyadic.getColumns()) {
+        dyadic && dyadic.getColumns() && next > 0) {
       InFlightDiagnostic diagnostic =
-          op.emitOpError("expected a hierarchy at full resolution, got columns ")
-          << *dyadic.getColumns();
+          op.emitOpError("expected a hierarchy with columns to be the whole set, got it as an "
+                         "operand of other sets");
       diagnostic.attachNote(dyadic.getLoc()) << "the hierarchy is this";
       return diagnostic;
     }

@@ -202,8 +202,10 @@ func.func @attend_12_nested_argument(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x
 // Nodes that are seen through columns weigh more than one pair.
 func.func @attend_17_columns(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>, %v: tensor<1x2x?x32xf32>) {
   // expected-note @+1 {{the hierarchy is this}}
-  %set = sparsity.dyadic fenwick base 64 columns 1
-  // expected-error @+1 {{'attn.attend' op expected a hierarchy at full resolution, got columns 1}}
+  %far = sparsity.dyadic fenwick base 64 columns 1
+  %sink = sparsity.prefix 1
+  %set = sparsity.union %far, %sink
+  // expected-error @+1 {{'attn.attend' op expected a hierarchy with columns to be the whole set, got it as an operand of other sets}}
   %o = attn.attend %q, %k, %v over %set
       : tensor<1x8x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x32xf32> -> tensor<1x8x?x32xf32>
   return

@@ -1,0 +1,229 @@
+//===- ExpandHierarchies.cpp - far nodes are seen through columns ---------===//
+#include "compiler/Passes/Passes.h"
+
+#include "dialects/Attn/Attn.h"
+#include "dialects/Select/Select.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IntegerSet.h"
+
+#include <cmath>
+
+namespace lacuna {
+#define GEN_PASS_DEF_EXPANDHIERARCHIESPASS
+#include "compiler/Passes/Passes.h.inc"
+} // namespace lacuna
+
+using namespace mlir;
+using namespace lacuna;
+using lacuna::sparsity::DyadicOp;
+using lacuna::sparsity::Partition;
+
+/// Where a set names no top level, the level above it has at least this many keys.
+static constexpr int64_t keysBelowTop = int64_t{1} << 20;
+
+namespace {
+/// Rewrites one attend over a hierarchy with columns.
+class HierarchyExpansion {
+public:
+  HierarchyExpansion(attn::AttendOp op, DyadicOp set)
+      : op(op), set(set), loc(op.getLoc()), builder(op), columns(*set.getColumns()),
+        fanout(static_cast<int64_t>(set.getFanout())), base(static_cast<int64_t>(set.getBase())) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult check();
+  bool isFenwick() { return set.getPartition() == Partition::Fenwick; }
+  bool isPast() { return isFenwick() || set.getCausal(); }
+  int64_t countLevels();
+  Value extent(Value tensor, unsigned axis);
+  /// Means of neighbouring rows, `by` of them each.
+  Value reduce(Value rows, int64_t by);
+  /// The set of pairs of queries and columns that satisfy all of `constraints`, expressions that
+  /// must not be negative in the position d0, the column d1 and the shift s0.
+  Value makeSet(ArrayRef<AffineExpr> constraints);
+  /// The columns of a level, each standing for `width` keys.
+  Value makeLevel(int64_t level, bool isTop);
+  attn::AttendOp attend(Value key, Value value, Value set, int64_t width);
+  void writeCount(attn::AttendOp attend, int64_t width);
+
+  attn::AttendOp op;
+  DyadicOp set;
+  Location loc;
+  OpBuilder builder;
+  int64_t columns, fanout, base;
+  /// From a query's number to its position.
+  Value shift;
+};
+} // namespace
+
+LogicalResult HierarchyExpansion::check() {
+  // hierarchy-1
+  if (base % columns != 0)
+    return set.emitOpError("expected columns that divide the base, got ")
+           << columns << " for blocks of " << base;
+  // hierarchy-2
+  if (set.getNear() || set.getNearValue())
+    return set.emitOpError("expected no near window with columns: the query's own block is exact, "
+                           "and the base says how large it is");
+  // hierarchy-3
+  if (set.getOnly())
+    return set.emitOpError("expected all levels with columns");
+  // hierarchy-4
+  if (op.getSinks() || !op.getScore().empty())
+    return op.emitOpError("expected neither sinks nor a score function over columns");
+  return success();
+}
+
+int64_t HierarchyExpansion::countLevels() {
+  if (set.getLevels())
+    return static_cast<int64_t>(*set.getLevels());
+  int64_t levels = 1;
+  for (int64_t size = base * fanout; size < keysBelowTop; size *= fanout)
+    ++levels;
+  return levels;
+}
+
+Value HierarchyExpansion::extent(Value tensor, unsigned axis) {
+  return builder.createOrFold<tensor::DimOp>(loc, tensor,
+                                             arith::ConstantIndexOp::create(builder, loc, axis));
+}
+
+Value HierarchyExpansion::reduce(Value rows, int64_t by) {
+  if (by == 1)
+    return rows;
+  auto type = cast<RankedTensorType>(rows.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  shape[2] = type.isDynamicDim(2) ? shape[2] : (shape[2] + by - 1) / by;
+  return select::SummarizeOp::create(
+      builder, loc, RankedTensorType::get(shape, type.getElementType()), select::Summary::Mean,
+      rows, ArrayRef<int64_t>{by}, DenseI64ArrayAttr(), Value());
+}
+
+Value HierarchyExpansion::makeSet(ArrayRef<AffineExpr> constraints) {
+  SmallVector<bool> isEqual(constraints.size(), false);
+  IntegerSet integers = IntegerSet::get(2, 1, constraints, isEqual);
+  return sparsity::AffineOp::create(builder, loc, sparsity::SetType::get(op.getContext(), {1}),
+                                    integers, shift, ArrayRef<int64_t>{ShapedType::kDynamic},
+                                    Value(), /*from_start=*/true);
+}
+
+Value HierarchyExpansion::makeLevel(int64_t level, bool isTop) {
+  MLIRContext *context = op.getContext();
+  AffineExpr position = getAffineDimExpr(0, context) + getAffineSymbolExpr(0, context);
+  AffineExpr column = getAffineDimExpr(1, context);
+  int64_t size = base;
+  for (int64_t step = 0; step < level; ++step)
+    size *= fanout;
+  // The query's own node on this level and its parent; nodes have `columns` columns each.
+  AffineExpr own = position.floorDiv(size) * columns;
+  AffineExpr parent = position.floorDiv(size * fanout) * (columns * fanout);
+  int64_t child = columns, children = columns * fanout;
+  if (isFenwick()) {
+    SmallVector<AffineExpr> past = {own - column - 1};
+    if (!isTop)
+      past.push_back(column - parent);
+    return makeSet(past);
+  }
+  SmallVector<AffineExpr> past = {own - child - column - 1};
+  if (!isTop)
+    past.push_back(column - parent + children);
+  Value before = makeSet(past);
+  if (isPast())
+    return before;
+  SmallVector<AffineExpr> future = {column - own - 2 * child};
+  if (!isTop)
+    future.push_back(parent + 2 * children - 1 - column);
+  Value after = makeSet(future);
+  return sparsity::UnionOp::create(builder, loc, before.getType(), ValueRange{before, after});
+}
+
+/// Adds the logarithm of the number of keys that a column stands for.
+void HierarchyExpansion::writeCount(attn::AttendOp attend, int64_t width) {
+  OpBuilder::InsertionGuard guard(builder);
+  Value keys = isPast() ? Value() : extent(op.getKey(), 2);
+  Type f32 = builder.getF32Type(), index = builder.getIndexType();
+  Block *block = builder.createBlock(&attend.getScore());
+  for (Type type : {f32, index, index, index, index})
+    block->addArgument(type, loc);
+  Value log;
+  if (isPast()) {
+    // Nodes before the query's own are whole.
+    log = arith::ConstantOp::create(
+        builder, loc, builder.getF32FloatAttr(static_cast<float>(std::log(double(width)))));
+  } else {
+    Value step = arith::ConstantIndexOp::create(builder, loc, width);
+    Value first = arith::MulIOp::create(builder, loc, block->getArgument(4), step);
+    Value rest = arith::SubIOp::create(builder, loc, keys, first);
+    Value count = arith::MinSIOp::create(builder, loc, rest, step);
+    Value number = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), count);
+    log = math::LogOp::create(builder, loc, arith::SIToFPOp::create(builder, loc, f32, number));
+  }
+  Value sum = arith::AddFOp::create(builder, loc, block->getArgument(0), log);
+  attn::YieldOp::create(builder, loc, sum);
+}
+
+attn::AttendOp HierarchyExpansion::attend(Value key, Value value, Value pairs, int64_t width) {
+  auto output = op.getOutput().getType();
+  auto lse = RankedTensorType::get(output.getShape().drop_back(), builder.getF32Type());
+  auto part = attn::AttendOp::create(builder, loc, output, lse, op.getQuery(), key, value, pairs,
+                                     /*sinks=*/Value(), op.getScaleAttr(), /*from_start=*/true,
+                                     op.getQueryTileAttr(), op.getKeyTileAttr());
+  if (width > 1)
+    writeCount(part, width);
+  return part;
+}
+
+LogicalResult HierarchyExpansion::run() {
+  if (failed(check()))
+    return failure();
+  shift = arith::ConstantIndexOp::create(builder, loc, 0);
+  if (!set.getFromStart())
+    shift =
+        builder.createOrFold<arith::SubIOp>(loc, extent(op.getKey(), 2), extent(op.getQuery(), 2));
+  auto exact = cast<DyadicOp>(builder.clone(*set));
+  exact.removeColumnsAttr();
+  exact.setOnly(ArrayRef<int64_t>{-1, -1});
+  SmallVector<attn::AttendOp> parts = {attend(op.getKey(), op.getValue(), exact, 1)};
+  Value keys = op.getKey(), values = op.getValue();
+  int64_t width = base / columns, levels = countLevels();
+  for (int64_t level = 0; level < levels; ++level, width *= fanout) {
+    // A mean of means is the mean where nodes are whole, which takes one pass over each level.
+    bool fromBelow = isPast() && level > 0;
+    int64_t by = fromBelow ? fanout : width;
+    keys = reduce(fromBelow ? keys : op.getKey(), by);
+    values = reduce(fromBelow ? values : op.getValue(), by);
+    parts.push_back(attend(keys, values, makeLevel(level, level == levels - 1), width));
+  }
+  SmallVector<Value> outputs, lses;
+  for (attn::AttendOp part : parts) {
+    outputs.push_back(part.getOutput());
+    lses.push_back(part.getLse());
+  }
+  auto merge = attn::MergeOp::create(builder, loc, parts.front().getOutput().getType(),
+                                     parts.front().getLse().getType(), outputs, lses);
+  op.getOutput().replaceAllUsesWith(merge.getOutput());
+  if (op.getLse())
+    op.getLse().replaceAllUsesWith(merge.getLse());
+  op.erase();
+  return success();
+}
+
+namespace {
+struct ExpandHierarchies final : lacuna::impl::ExpandHierarchiesPassBase<ExpandHierarchies> {
+  void runOnOperation() override {
+    SmallVector<std::pair<attn::AttendOp, DyadicOp>> found;
+    getOperation()->walk([&](attn::AttendOp op) {
+      if (auto set = op.getSet().getDefiningOp<DyadicOp>(); set && set.getColumns())
+        found.emplace_back(op, set);
+    });
+    for (auto [op, set] : found) {
+      if (failed(HierarchyExpansion(op, set).run()))
+        return signalPassFailure();
+      if (set->use_empty())
+        set.erase();
+    }
+  }
+};
+} // namespace
