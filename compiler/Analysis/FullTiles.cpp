@@ -133,6 +133,8 @@ std::vector<Polyhedron> TileAnalysis::findFull(const Formula &formula) {
     for (unsigned axis = 0; axis < space.getKeyRank(); ++axis) {
       Row tile = Row::term(roles.keyTile[axis]);
       piece.inequalities.push_back(tile);
+      if (space.isWithinKeys())
+        continue;
       piece.inequalities.push_back(sizeRow(false, axis) - (tile + 1) * shape.key[axis]);
     }
     lift(piece);

@@ -111,7 +111,15 @@ Row Columns::floorDivide(const Row &dividend, const Integer &divisor) {
   }
   if (rest.isConstant())
     return whole;
-  return whole + Row::term(addDivision(rest, small));
+  // floor(-x / d) = -floor((x + d - 1) / d): one form for both, so that they are seen to be equal.
+  unsigned first = 1;
+  while (rest.at(first) == 0)
+    ++first;
+  if (rest.at(first) > 0)
+    return whole + Row::term(addDivision(rest, small));
+  Row opposite = rest * -1;
+  opposite.set(0, opposite.constant() + small - 1);
+  return whole - Row::term(addDivision(opposite, small));
 }
 
 const Columns::Division *Columns::getDivision(unsigned column) const {

@@ -141,6 +141,10 @@ LogicalResult ReferenceProgram::addAttend(Operation *operation) {
   if (failed(set) || failed(readDomain(op, sets, attend)))
     return failure();
   attend.set = *set;
+  FailureOr<reference::Columns> columns = sets.translateHierarchy(op.getSet());
+  if (failed(columns))
+    return failure();
+  attend.columns = std::move(*columns);
   attend.scale = op.getScale() ? op.getScale()->convertToDouble()
                                : 1 / std::sqrt(static_cast<double>(channels));
   attend.positionFromStart = op.getFromStart();

@@ -95,7 +95,7 @@ static FailureOr<Study> runStudy(const BoundSpec &spec, Executor &executor,
 
   PassManager first(original.getContext()), second(original.getContext());
   buildAssignTiles(first, tiles);
-  // Lists that were bitmaps are made by a kernel.
+  // Lists that were bitmaps, and summaries of hierarchies, are made by kernels.
   first.addPass(createSelectToTilePass());
   if (failed(first.run(*study.module)) || failed(readSegments(arguments, find(), study)))
     return failure();

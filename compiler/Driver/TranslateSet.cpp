@@ -183,7 +183,7 @@ FailureOr<Set> SetTranslator::translateColumns(sparsity::ColumnsOp op) {
   return with(number(op.getCount(), op.getCountValue()), reference::prefix);
 }
 
-FailureOr<Set> SetTranslator::translateDyadic(sparsity::DyadicOp op) {
+FailureOr<reference::Dyadic> SetTranslator::readDyadic(sparsity::DyadicOp op) {
   FailureOr<std::optional<Number>> near = optionalNumber(op.getNear(), op.getNearValue());
   if (failed(near))
     return failure();
@@ -198,7 +198,24 @@ FailureOr<Set> SetTranslator::translateDyadic(sparsity::DyadicOp op) {
     dyadic.levels = static_cast<int64_t>(*levels);
   if (std::optional<ArrayRef<int64_t>> only = op.getOnly())
     dyadic.only = {(*only)[0], (*only)[1]};
-  return reference::dyadic(dyadic);
+  return dyadic;
+}
+
+FailureOr<Set> SetTranslator::translateDyadic(sparsity::DyadicOp op) {
+  FailureOr<reference::Dyadic> dyadic = readDyadic(op);
+  if (failed(dyadic))
+    return failure();
+  return reference::dyadic(*dyadic);
+}
+
+FailureOr<reference::Columns> SetTranslator::translateHierarchy(Value set) {
+  auto op = set.getDefiningOp<sparsity::DyadicOp>();
+  if (!op || !op.getColumns())
+    return reference::Columns();
+  FailureOr<reference::Dyadic> dyadic = readDyadic(op);
+  if (failed(dyadic))
+    return failure();
+  return reference::dyadicColumns(*dyadic, static_cast<int64_t>(*op.getColumns()));
 }
 
 FailureOr<Set> SetTranslator::translateDocuments(sparsity::DocumentsOp op) {

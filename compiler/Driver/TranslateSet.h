@@ -18,6 +18,8 @@ public:
   static mlir::Value findDomain(mlir::Value set);
   /// The segments of a domain.
   mlir::FailureOr<std::vector<reference::Grid>> translateDomain(mlir::Value domain);
+  /// How `set` groups keys that are seen as one; null when every key is seen by itself.
+  mlir::FailureOr<reference::Columns> translateHierarchy(mlir::Value set);
 
 private:
   template <typename T> using FailureOr = mlir::FailureOr<T>;
@@ -30,6 +32,7 @@ private:
   FailureOr<Set> translateDilated(sparsity::DilatedOp op);
   FailureOr<Set> translateRows(sparsity::RowsOp op);
   FailureOr<Set> translateColumns(sparsity::ColumnsOp op);
+  FailureOr<reference::Dyadic> readDyadic(sparsity::DyadicOp op);
   FailureOr<Set> translateDyadic(sparsity::DyadicOp op);
   FailureOr<Set> translateDocuments(sparsity::DocumentsOp op);
   FailureOr<Set> translateBlocks(sparsity::BlocksOp op);

@@ -66,6 +66,14 @@ LogicalResult Requirements::requireEqualExtents(Value a, Value b, unsigned axis,
 
 LogicalResult Requirements::emitTensors() {
   Value query = op.getQuery(), key = op.getKey(), value = op.getValue();
+  if (op->hasAttr(attn::AttnDialect::queriesWithinKeys)) {
+    Value queries = extent(query, 2), keys = extent(key, 2);
+    if (failed(kernel.require(compare(arith::CmpIPredicate::sle, queries, keys),
+                              "expected no more queries than keys under a hierarchy from the "
+                              "start, got {0} and {1}",
+                              {queries, keys})))
+      return failure();
+  }
   return success(
       succeeded(requireEqualExtents(
           query, key, 0, "expected query and key to share the batch, got {0} and {1}")) &&

@@ -22,6 +22,9 @@ using lacuna::sparsity::Partition;
 /// Where a set names no top level, the level above it has at least this many keys.
 static constexpr int64_t keysBelowTop = int64_t{1} << 20;
 
+/// Keys that one summary may have, when it is made from keys and not from other summaries.
+static constexpr int64_t mostKeysOfColumn = 65536;
+
 namespace {
 /// Rewrites one attend over a hierarchy with columns.
 class HierarchyExpansion {
@@ -55,6 +58,7 @@ private:
   int64_t columns, fanout, base;
   /// From a query's number to its position.
   Value shift;
+  Value keyCount;
 };
 } // namespace
 
@@ -71,6 +75,13 @@ LogicalResult HierarchyExpansion::check() {
   if (set.getOnly())
     return set.emitOpError("expected all levels with columns");
   // hierarchy-4
+  int64_t width = base / columns;
+  for (int64_t level = 1; !isPast() && level < countLevels(); ++level)
+    width *= fanout;
+  if (width > mostKeysOfColumn)
+    return set.emitOpError("expected columns of at most ")
+           << mostKeysOfColumn << " keys where nodes are seen from both sides, got " << width;
+  // hierarchy-5
   if (op.getSinks() || !op.getScore().empty())
     return op.emitOpError("expected neither sinks nor a score function over columns");
   return success();
@@ -79,9 +90,12 @@ LogicalResult HierarchyExpansion::check() {
 int64_t HierarchyExpansion::countLevels() {
   if (set.getLevels())
     return static_cast<int64_t>(*set.getLevels());
-  int64_t levels = 1;
-  for (int64_t size = base * fanout; size < keysBelowTop; size *= fanout)
+  int64_t levels = 1, width = base / columns * fanout;
+  for (int64_t size = base * fanout; size < keysBelowTop; size *= fanout, width *= fanout) {
+    if (!isPast() && width > mostKeysOfColumn)
+      break;
     ++levels;
+  }
   return levels;
 }
 
@@ -106,7 +120,8 @@ Value HierarchyExpansion::makeSet(ArrayRef<AffineExpr> constraints) {
   IntegerSet integers = IntegerSet::get(2, 1, constraints, isEqual);
   return sparsity::AffineOp::create(builder, loc, sparsity::SetType::get(op.getContext(), {1}),
                                     integers, shift, ArrayRef<int64_t>{ShapedType::kDynamic},
-                                    Value(), /*from_start=*/true);
+                                    Value(), /*from_start=*/true,
+                                    /*within_keys=*/isPast());
 }
 
 Value HierarchyExpansion::makeLevel(int64_t level, bool isTop) {
@@ -142,7 +157,6 @@ Value HierarchyExpansion::makeLevel(int64_t level, bool isTop) {
 /// Adds the logarithm of the number of keys that a column stands for.
 void HierarchyExpansion::writeCount(attn::AttendOp attend, int64_t width) {
   OpBuilder::InsertionGuard guard(builder);
-  Value keys = isPast() ? Value() : extent(op.getKey(), 2);
   Type f32 = builder.getF32Type(), index = builder.getIndexType();
   Block *block = builder.createBlock(&attend.getScore());
   for (Type type : {f32, index, index, index, index})
@@ -155,7 +169,7 @@ void HierarchyExpansion::writeCount(attn::AttendOp attend, int64_t width) {
   } else {
     Value step = arith::ConstantIndexOp::create(builder, loc, width);
     Value first = arith::MulIOp::create(builder, loc, block->getArgument(4), step);
-    Value rest = arith::SubIOp::create(builder, loc, keys, first);
+    Value rest = arith::SubIOp::create(builder, loc, keyCount, first);
     Value count = arith::MinSIOp::create(builder, loc, rest, step);
     Value number = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), count);
     log = math::LogOp::create(builder, loc, arith::SIToFPOp::create(builder, loc, f32, number));
@@ -179,13 +193,16 @@ LogicalResult HierarchyExpansion::run() {
   if (failed(check()))
     return failure();
   shift = arith::ConstantIndexOp::create(builder, loc, 0);
+  keyCount = extent(op.getKey(), 2);
   if (!set.getFromStart())
-    shift =
-        builder.createOrFold<arith::SubIOp>(loc, extent(op.getKey(), 2), extent(op.getQuery(), 2));
+    shift = builder.createOrFold<arith::SubIOp>(loc, keyCount, extent(op.getQuery(), 2));
   auto exact = cast<DyadicOp>(builder.clone(*set));
   exact.removeColumnsAttr();
   exact.setOnly(ArrayRef<int64_t>{-1, -1});
   SmallVector<attn::AttendOp> parts = {attend(op.getKey(), op.getValue(), exact, 1)};
+  // Nodes before a query's own are whole where the query stands at a key.
+  if (set.getFromStart() && isPast())
+    parts.front()->setAttr(attn::AttnDialect::queriesWithinKeys, builder.getUnitAttr());
   Value keys = op.getKey(), values = op.getValue();
   int64_t width = base / columns, levels = countLevels();
   for (int64_t level = 0; level < levels; ++level, width *= fanout) {

@@ -3,10 +3,15 @@
 
 #include "compiler/Passes/Segments.h"
 
+#include "mlir/IR/Matchers.h"
+
 #include <cmath>
 
 using namespace mlir;
 using namespace lacuna;
+
+/// Parts whose masks one kernel has registers for.
+static constexpr int64_t mostHeavyParts = 3;
 
 double lacuna::getScale(attn::AttendOp op) {
   if (std::optional<APFloat> scale = op.getScale())
@@ -38,6 +43,18 @@ static bool haveSameTiles(attn::AttendOp a, attn::AttendOp b) {
   return agree(a.getQueryTile(), b.getQueryTile()) && agree(a.getKeyTile(), b.getKeyTile());
 }
 
+/// Whether masks of the part take registers for themselves: sets with numbers that only a run
+/// knows, or a score function that is no sum with a constant.
+static bool isHeavy(attn::AttendOp part) {
+  if (auto affine = part.getSet().getDefiningOp<sparsity::AffineOp>();
+      !affine || !affine.getNumbers().empty())
+    return true;
+  if (part.getScore().empty())
+    return false;
+  auto add = part.getScore().front().getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
+  return !add || !matchPattern(add.getRhs(), m_Constant());
+}
+
 SmallVector<attn::AttendOp> lacuna::findFusedParts(attn::MergeOp merge) {
   SmallVector<attn::AttendOp> parts;
   for (auto [output, lse] : llvm::zip_equal(merge.getOutputs(), merge.getLses())) {
@@ -52,7 +69,8 @@ SmallVector<attn::AttendOp> lacuna::findFusedParts(attn::MergeOp merge) {
       return {};
     parts.push_back(attend);
   }
-  return parts.size() < 2 ? SmallVector<attn::AttendOp>() : parts;
+  bool isLarge = llvm::count_if(parts, isHeavy) > mostHeavyParts;
+  return parts.size() < 2 || isLarge ? SmallVector<attn::AttendOp>() : parts;
 }
 
 attn::MergeOp lacuna::findFusedMerge(attn::AttendOp attend) {

@@ -11,6 +11,10 @@ def AttnDialect : Dialect {
   let cppNamespace = "::lacuna::attn";
   let summary = "attention over sets of pairs";
   let dependentDialects = ["::lacuna::sparsity::SparsityDialect"];
+  let extraClassDeclaration = [{
+    /// Of an attend: a launch refuses more queries than keys.
+    static constexpr ::llvm::StringLiteral queriesWithinKeys = "attn.queries_within_keys";
+  }];
 }
 
 class Attn_Op<string opMnemonic, list<Trait> traits = []> : Op<AttnDialect, opMnemonic, traits>;

@@ -9,6 +9,16 @@
 using namespace mlir;
 using namespace lacuna::sparsity;
 
+/// Whether ops promise that no pair of `set` lies beyond the last key.
+static bool isWithinKeys(Value set) {
+  Operation *op = set.getDefiningOp();
+  if (auto affine = dyn_cast_or_null<AffineOp>(op))
+    return affine.getWithinKeys();
+  if (isa_and_nonnull<IntersectOp>(op))
+    return llvm::any_of(op->getOperands(), isWithinKeys);
+  return isa_and_nonnull<UnionOp>(op) && llvm::all_of(op->getOperands(), isWithinKeys);
+}
+
 FailureOr<Formula> lacuna::sparsity::buildFormula(Value set, FormulaSpace &space) {
   auto type = cast<SetType>(set.getType());
   if (!type.isSingle())
@@ -20,7 +30,9 @@ FailureOr<Formula> lacuna::sparsity::buildFormula(Value set, FormulaSpace &space
     return emitError(
         set.getLoc(),
         "expected a set whose definition is visible, got a value that no set op defines");
-  return op.buildFormula(space);
+  Formula formula = op.buildFormula(space);
+  space.setWithinKeys(isWithinKeys(set));
+  return formula;
 }
 
 Value lacuna::sparsity::emitSymbol(OpBuilder &builder, Location loc, const Symbol &symbol,

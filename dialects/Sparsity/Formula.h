@@ -72,12 +72,17 @@ public:
   /// A monotone term of `op`; see Symbol::Kind::Monotone.
   mlir::AffineExpr monotone(mlir::Operation *op, unsigned term, unsigned queryAxis);
 
+  /// Whether the formula is known to hold for no pair beyond the last key.
+  bool isWithinKeys() const { return withinKeys; }
+  void setWithinKeys(bool value) { withinKeys = value; }
+
 private:
   mlir::AffineExpr symbol(const Symbol &symbol);
 
   mlir::MLIRContext *context;
   unsigned queryRank, keyRank;
   llvm::SmallVector<Symbol> symbols;
+  bool withinKeys = false;
 };
 
 /// An immutable formula; copies share the tree.

@@ -52,7 +52,8 @@ def Sparsity_AffineOp : Sparsity_LeafOp<"affine", [], [AttrSizedOperandSegments]
     coordinates; its symbols are the numbers in brackets. Positions are aligned
     as in the other sets; between domains of different rank they are the
     query's own coordinates. `floordiv`, `ceildiv` and `mod` by positive
-    constants are allowed.
+    constants are allowed. `within_keys` promises that no pair beyond the last key
+    satisfies the constraints, so that tiles of such a set need no test for it.
 
     ```mlir
     %band = sparsity.affine affine_set<(i, j)[w] : (i - j >= 0, w - i + j >= 0)> [%w]
@@ -60,10 +61,10 @@ def Sparsity_AffineOp : Sparsity_LeafOp<"affine", [], [AttrSizedOperandSegments]
   }];
   let arguments = (ins IntegerSetAttr:$constraints, Variadic<Sparsity_Number>:$numbers,
                        DenseI64ArrayAttr:$static_numbers, Optional<Sparsity_Domain>:$domain,
-                       UnitAttr:$from_start);
+                       UnitAttr:$from_start, UnitAttr:$within_keys);
   let assemblyFormat = [{
     $constraints `` custom<SymbolList>($numbers, type($numbers), $static_numbers)
-    (`from_start` $from_start^)? (`in` $domain^ `:` type($domain))? attr-dict
+    (`from_start` $from_start^)? (`within_keys` $within_keys^)? (`in` $domain^ `:` type($domain))? attr-dict
     `` custom<SetType>(type($set), ref(type($domain)))
   }];
   let hasVerifier = 1;

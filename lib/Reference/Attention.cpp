@@ -44,8 +44,16 @@ private:
 int64_t Attend::liveKeys(const RowIndex &index) const {
   RowPairs pairs(*this, index);
   int64_t count = 0;
-  for (int64_t j = 0; j < keys(); ++j)
-    count += set->contains(pairs.with(j));
+  std::optional<ColumnIndex> before;
+  for (int64_t j = 0; j < keys(); ++j) {
+    const PairIndex &pair = pairs.with(j);
+    if (!set->contains(pair))
+      continue;
+    // Keys of a column are seen as one.
+    std::optional<ColumnIndex> column = columns ? columns(pair) : std::nullopt;
+    count += !column || column != before;
+    before = column;
+  }
   return count;
 }
 
@@ -84,7 +92,104 @@ static std::vector<LiveKey> scoreRow(const Attend &attend, const RowIndex &index
   return live;
 }
 
+namespace {
+/// Keys that a row sees as one.
+struct SeenKeys {
+  std::optional<ColumnIndex> column;
+  std::vector<double> key, value;
+  double count = 0;
+
+  void add(const std::vector<double> &oneKey, const std::vector<double> &oneValue) {
+    key.resize(oneKey.size());
+    value.resize(oneValue.size());
+    for (size_t channel = 0; channel < key.size(); ++channel)
+      key[channel] += oneKey[channel];
+    for (size_t channel = 0; channel < value.size(); ++channel)
+      value[channel] += oneValue[channel];
+    ++count;
+  }
+};
+} // namespace
+
+/// The live keys of a row, each by itself or with the rest of its column. Columns are runs of keys.
+static std::vector<SeenKeys> seeRow(const Attend &attend, const RowIndex &index, int64_t keyHead) {
+  std::vector<SeenKeys> seen;
+  std::vector<double> key, value;
+  RowReader keys(attend.key), values(attend.value);
+  RowPairs pairs(attend, index);
+  for (int64_t j = 0; j < attend.keys(); ++j) {
+    const PairIndex &pair = pairs.with(j);
+    if (!attend.set->contains(pair))
+      continue;
+    std::optional<ColumnIndex> column = attend.columns(pair);
+    if (seen.empty() || !column || seen.back().column != column)
+      seen.push_back({column, {}, {}});
+    keys.read(index.batch, keyHead, j, key);
+    values.read(index.batch, keyHead, j, value);
+    seen.back().add(key, value);
+  }
+  return seen;
+}
+
+/// How much more a score loses to means that are rounded to the elements of `tensor`, on the way
+/// from its keys through the levels below, than to its own sum in f32.
+static double roundingOfMeans(const Tensor &tensor, const std::optional<ColumnIndex> &column) {
+  if (!column || tensor.type == ElementType::F32)
+    return 1;
+  double ratio = tensor.type == ElementType::BF16 ? 0x1p15 : 0x1p12;
+  double ofSum = 4 + 2 * std::sqrt(static_cast<double>(tensor.shape[3]));
+  return std::max(ratio * static_cast<double>(column->level + 1) / ofSum, 1.0);
+}
+
+/// The result of a row that sees some keys through columns.
+static RowResult rowOfColumns(const Attend &attend, const RowIndex &index, int64_t keyHead) {
+  std::vector<SeenKeys> seen = seeRow(attend, index, keyHead);
+  std::vector<double> query, scores;
+  RowReader(attend.query).read(index.batch, index.head, index.query, query);
+  RowResult result;
+  result.output.assign(static_cast<size_t>(attend.value.shape[3]), 0);
+  result.magnitude = result.output;
+  result.liveKeys = static_cast<int64_t>(seen.size());
+  result.lse = -infinity;
+  for (const SeenKeys &each : seen) {
+    double score = 0, absolute = 0;
+    for (size_t channel = 0; channel < query.size(); ++channel) {
+      score += query[channel] * each.key[channel] / each.count;
+      absolute += std::fabs(query[channel] * each.key[channel] / each.count);
+    }
+    scores.push_back(score * attend.scale + std::log(each.count));
+    absolute *= roundingOfMeans(attend.key, each.column);
+    result.scoreMagnitude =
+        std::max(result.scoreMagnitude, absolute * std::fabs(attend.scale) + std::log(each.count));
+    result.lse = std::max(result.lse, scores.back());
+  }
+  double largest = result.lse, sum = 0;
+  if (largest == -infinity)
+    return result;
+  for (size_t each = 0; each < seen.size(); ++each) {
+    double weight = std::exp(scores[each] - largest);
+    sum += weight;
+    for (size_t channel = 0; channel < result.output.size(); ++channel) {
+      double part = weight * seen[each].value[channel] / seen[each].count;
+      result.output[channel] += part;
+      // Means of values are rounded on each level, too.
+      bool isRounded = seen[each].column && attend.value.type != ElementType::F32;
+      double roundings = isRounded ? static_cast<double>(seen[each].column->level + 1) : 0;
+      result.magnitude[channel] += std::fabs(part) * (1 + roundings);
+    }
+  }
+  for (size_t channel = 0; channel < result.output.size(); ++channel) {
+    result.output[channel] /= sum;
+    result.magnitude[channel] /= sum;
+  }
+  result.lse = largest + std::log(sum);
+  return result;
+}
+
 RowResult Attend::row(const RowIndex &index) const {
+  if (columns)
+    return rowOfColumns(*this, index,
+                        key.shape[1] == 0 ? 0 : index.head / (query.shape[1] / key.shape[1]));
   auto channels = static_cast<size_t>(value.shape[3]);
   RowResult result;
   result.output.assign(channels, 0);

@@ -44,6 +44,9 @@ struct Attend {
   bool positionFromStart = false;
   /// One per query head, or empty.
   std::vector<double> sinks;
+  /// Keys of one column are seen as one: the mean of keys and of values, whose score gets the
+  /// logarithm of their number added. Not together with sinks or a score function.
+  Columns columns;
 
   RowResult row(const RowIndex &index) const;
   /// Pairs of one row, without computing it.

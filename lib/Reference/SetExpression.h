@@ -10,6 +10,7 @@
 #include "lib/Reference/ScalarProgram.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -172,6 +173,16 @@ struct Dyadic {
   std::optional<std::pair<int64_t, int64_t>> only;
 };
 Set dyadic(Dyadic parameters);
+
+/// One column of a hierarchy: a run of keys of one level.
+struct ColumnIndex {
+  int64_t level = 0, column = 0;
+  bool operator==(const ColumnIndex &other) const = default;
+};
+/// The column through which a query of the hierarchy sees a key; nothing for exact pairs.
+using Columns = std::function<std::optional<ColumnIndex>(const PairIndex &)>;
+/// Columns of nodes that have `columns` each.
+Columns dyadicColumns(Dyadic parameters, int64_t columns);
 
 //===----------------------------------------------------------------------===//
 // Lists

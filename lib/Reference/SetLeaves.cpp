@@ -174,6 +174,22 @@ Set dyadic(Dyadic parameters) {
   });
 }
 
+Columns dyadicColumns(Dyadic parameters, int64_t columns) {
+  return [=](const PairIndex &pair) -> std::optional<ColumnIndex> {
+    int64_t p = pair.position(parameters.fromStart)[0], j = pair.key;
+    int64_t size = parameters.base, most = parameters.levels.value_or(40);
+    for (int64_t level = 0; level < most; ++level, size *= parameters.fanout) {
+      int64_t blocks = std::abs(floorDivide(j, parameters.base) - floorDivide(p, parameters.base));
+      if (blocks > (parameters.fenwick ? 0 : 1) && isOnLevel(parameters, level, size, p, j))
+        return ColumnIndex{level, floorDivide(j, size / columns)};
+      // Nodes of this size hold every sequence.
+      if (size > (int64_t{1} << 40))
+        break;
+    }
+    return std::nullopt;
+  };
+}
+
 //===----------------------------------------------------------------------===//
 // Grids
 //===----------------------------------------------------------------------===//

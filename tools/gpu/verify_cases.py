@@ -208,6 +208,20 @@ SOFTCAP = """ score (%s, %b, %h, %i, %j) {
   }"""
 
 
+def hierarchies():
+    """Nodes seen through columns, and merges of several attends in one kernel."""
+    sizes = ["b=1,n=1000", "b=2,n=129", "b=1,n=128", "b=1,n=1", "b=1,n=0", "b=1,n=2100"]
+    for name, set in (("fenwick whole", "fenwick base 128 levels 3 columns 128 from_start"),
+                      ("fenwick", "fenwick base 64 levels 4 columns 16"),
+                      ("fenwick fanout 4", "fenwick base 128 fanout 4 levels 2 columns 32 from_start"),
+                      ("distance causal", "distance base 64 levels 3 columns 64 causal"),
+                      ("distance", "distance base 32 levels 4 columns 8"),
+                      ("one column", "fenwick base 64 levels 5 columns 1")):
+        for d in (64, 128):
+            yield Check("hierarchies", f"{name} D{d}", spec(f"%set = sparsity.dyadic {set}", d=d),
+                        sizes + ([] if "start" in set else ["b=1,nq=70,nk=900"]), sanitize=d == 64)
+
+
 def selects():
     return select_cases.cases(lambda name, spec, sets: Check("selects", name, spec, sets, sanitize="floor" not in name))
 
@@ -323,7 +337,7 @@ def from_folder(folder):
                 yield Check("random", file[:-5], content, sets.read().split())
 
 
-GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, selects, clauses, heads, strided, poison, large, speeds)
+GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, hierarchies, selects, clauses, heads, strided, poison, large, speeds)
 
 
 def table(random_folder=None):
