@@ -256,8 +256,8 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
     fitInto(list);
   else if (sparsity::BitmapOp map = findLargeBitmap(op, segments))
     fitInto(map);
-  // Query tiles inside a block of a hierarchy see whole nodes, which are whole key tiles where blocks
-  // are large enough.
+  // Query tiles inside a block of a hierarchy see whole nodes, which are whole key tiles where
+  // blocks are large enough.
   auto dyadic = op.getSet().getDefiningOp<sparsity::DyadicOp>();
   if (dyadic && dyadic.getBase() % hierarchyBlock == 0)
     problem->queryBlock = problem->keyBlock = {static_cast<int64_t>(dyadic.getBase())};
