@@ -128,6 +128,7 @@ private:
   void writePreamble(CodeWriter &out, mlir::StringRef functions);
   void writeItem(CodeWriter &out);
   mlir::LogicalResult writeWalk(CodeWriter &out);
+  bool writeChosenCopy(CodeWriter &out, ScalarPrinter &scalars, bool isKey);
   void writeKeyCopies(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writeProducer(CodeWriter &out);
   mlir::LogicalResult writeItemScalars(CodeWriter &out, ScalarPrinter &scalars,
