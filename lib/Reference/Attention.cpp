@@ -97,15 +97,23 @@ namespace {
 struct SeenKeys {
   std::optional<ColumnIndex> column;
   std::vector<double> key, value;
+  /// Sums of magnitudes, which rounding errors of means on the way scale with.
+  std::vector<double> keyMagnitude, valueMagnitude;
   double count = 0;
 
   void add(const std::vector<double> &oneKey, const std::vector<double> &oneValue) {
-    key.resize(oneKey.size());
-    value.resize(oneValue.size());
-    for (size_t channel = 0; channel < key.size(); ++channel)
+    for (std::vector<double> *sums : {&key, &keyMagnitude})
+      sums->resize(oneKey.size());
+    for (std::vector<double> *sums : {&value, &valueMagnitude})
+      sums->resize(oneValue.size());
+    for (size_t channel = 0; channel < key.size(); ++channel) {
       key[channel] += oneKey[channel];
-    for (size_t channel = 0; channel < value.size(); ++channel)
+      keyMagnitude[channel] += std::fabs(oneKey[channel]);
+    }
+    for (size_t channel = 0; channel < value.size(); ++channel) {
       value[channel] += oneValue[channel];
+      valueMagnitude[channel] += std::fabs(oneValue[channel]);
+    }
     ++count;
   }
 };
@@ -123,7 +131,7 @@ static std::vector<SeenKeys> seeRow(const Attend &attend, const RowIndex &index,
       continue;
     std::optional<ColumnIndex> column = attend.columns(pair);
     if (seen.empty() || !column || seen.back().column != column)
-      seen.push_back({column, {}, {}});
+      seen.push_back({column, {}, {}, {}, {}});
     keys.read(index.batch, keyHead, j, key);
     values.read(index.batch, keyHead, j, value);
     seen.back().add(key, value);
@@ -155,7 +163,7 @@ static RowResult rowOfColumns(const Attend &attend, const RowIndex &index, int64
     double score = 0, absolute = 0;
     for (size_t channel = 0; channel < query.size(); ++channel) {
       score += query[channel] * each.key[channel] / each.count;
-      absolute += std::fabs(query[channel] * each.key[channel] / each.count);
+      absolute += std::fabs(query[channel]) * each.keyMagnitude[channel] / each.count;
     }
     scores.push_back(score * attend.scale + std::log(each.count));
     absolute *= roundingOfMeans(attend.key, each.column);
@@ -175,7 +183,9 @@ static RowResult rowOfColumns(const Attend &attend, const RowIndex &index, int64
       // Means of values are rounded on each level, too.
       bool isRounded = seen[each].column && attend.value.type != ElementType::F32;
       double roundings = isRounded ? static_cast<double>(seen[each].column->level + 1) : 0;
-      result.magnitude[channel] += std::fabs(part) * (1 + roundings);
+      result.magnitude[channel] += std::fabs(part) + roundings * weight *
+                                                         seen[each].valueMagnitude[channel] /
+                                                         seen[each].count;
     }
   }
   for (size_t channel = 0; channel < result.output.size(); ++channel) {
