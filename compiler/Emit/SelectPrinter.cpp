@@ -1,10 +1,5 @@
-//===- SelectPrinter.cpp - summaries, scores and choices as CUDA C++ ------===//
-//
-// The device library has the algorithms; what is printed is the call with the
-// numbers of the op, the places in memory, and functions for its regions.
-//
-//===----------------------------------------------------------------------===//
-#include "compiler/Emit/KernelPrinter.h"
+//===- SelectPrinter.cpp - summaries and scores as CUDA C++ ---------------===//
+#include "compiler/Emit/SelectPrinter.h"
 
 #include "lib/Device/DeviceLibrary.h"
 
@@ -19,67 +14,11 @@ using namespace lacuna;
 using llvm::formatv;
 using namespace lacuna::select;
 
-/// Threads of a block: in general, for choices in one row, and for choices in all rows of a head.
-static constexpr unsigned threads = 256, rowThreads = 128, manyThreads = 512;
-/// Keys of one row that a thread keeps.
-static constexpr unsigned keptKeys = 16;
 /// Shared memory that one block may have.
 static constexpr int64_t sharedLimit = 227 * 1024;
 /// Means that fit static shared memory beside the rest.
 static constexpr int64_t mostMeans = 8192;
 static constexpr int64_t scoreTile = 128, scorePitch = 129;
-
-namespace {
-/// Prints one kernel whose body is one op that selects.
-class SelectPrinter : KernelPrinter {
-public:
-  explicit SelectPrinter(tile::KernelOp kernel)
-      : KernelPrinter(kernel), body(/*depth=*/1), scalars(body, sources()) {}
-  FailureOr<KernelCode> print();
-
-private:
-  LogicalResult write(tile::SummarizeOp op);
-  LogicalResult write(tile::FoldOp op);
-  LogicalResult write(tile::ScoreBlocksOp op);
-  LogicalResult write(tile::RestrictOp op);
-  LogicalResult write(tile::ChooseOp op);
-  LogicalResult write(tile::SampleOp op);
-  LogicalResult write(tile::MarginOp op);
-  LogicalResult write(tile::GateOp op);
-
-  /// Prints the scalars of the body that `op` and its regions use.
-  LogicalResult writeScalars(Operation *op, ArrayRef<int64_t> gridTile);
-  /// "a * stride + b * stride": where a place lies in an input or output; leading axes only.
-  std::string offsetOf(unsigned argument, ArrayRef<std::string> indices);
-  std::string extentOf(unsigned argument, unsigned axis) {
-    return hostField(formatv("extent{0}_{1}", argument, axis).str(), host.value(argument, axis));
-  }
-  /// Prints the body of a region whose arguments are ints or floats of these names; returns what it
-  /// yields.
-  FailureOr<std::string> writeRegion(Region &region, ArrayRef<std::string> names);
-  std::string rowsOf(unsigned argument, StringRef head);
-  void writeTable(Value scores, StringRef batch, StringRef head);
-  void writeLists(Value ids, Value counts, StringRef batch);
-  LogicalResult writeProduct(tile::ScoreBlocksOp op);
-  LogicalResult writeFinish(tile::ScoreBlocksOp op);
-
-  /// Host values of extents of inputs and outputs.
-  struct Extents {
-    SelectPrinter &printer;
-    unsigned value(unsigned argument, unsigned axis) const {
-      KernelManifest &manifest = printer.code.manifest;
-      return argument < manifest.inputs
-                 ? printer.KernelPrinter::host.extent(argument, axis)
-                 : manifest.outputs[argument - manifest.inputs].extents[axis];
-    }
-  } host{*this};
-
-  CodeWriter body;
-  ScalarPrinter scalars;
-  unsigned blockThreads = threads;
-  SmallVector<std::string_view> parts;
-};
-} // namespace
 
 static Type elementOf(Value memory) { return cast<ShapedType>(memory.getType()).getElementType(); }
 
@@ -328,7 +267,7 @@ LogicalResult SelectPrinter::write(tile::RestrictOp op) {
   std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
               row = scalars.use(op.getRow());
   body.open(formatv("for (int column = threadIdx.x; column < {0}; column += {1}) {{",
-                    extentOf(source, 3), threads)
+                    extentOf(source, 3), defaultThreads)
                 .str());
   body.line(formatv("float score = readElement<float>({0}, {1});", pointerOf(source),
                     offsetOf(source, {batch, head, row, "column"})));
@@ -352,150 +291,6 @@ LogicalResult SelectPrinter::write(tile::RestrictOp op) {
   parts = {devicePrimitives(), deviceScalars()};
   return success();
 }
-
-//===----------------------------------------------------------------------===//
-// Choices
-//===----------------------------------------------------------------------===//
-
-static StringRef nameOf(Rule rule) {
-  static constexpr StringRef names[] = {"TopK", "Share", "TopP", "Above", "NearMax", "Deviation"};
-  return names[static_cast<unsigned>(rule)];
-}
-
-/// The rows of one batch entry, from head `head` on.
-void SelectPrinter::writeTable(Value scores, StringRef batch, StringRef head) {
-  unsigned argument = inputOf(scores);
-  body.line(formatv("const ScoreTable table{{static_cast<const float *>({0}) + {1}, {2}, {3}, {4}, "
-                    "static_cast<int>({5})};",
-                    pointerOf(argument), offsetOf(argument, {batch.str(), head.str()}),
-                    strideOf(argument, 1), strideOf(argument, 2), strideOf(argument, 3),
-                    extentOf(argument, 3)));
-}
-
-/// Functions that write entries and counts.
-void SelectPrinter::writeLists(Value ids, Value counts, StringRef batch) {
-  unsigned list = inputOf(ids), count = inputOf(counts);
-  body.open("auto ids = [&](i64 head, i64 row, int place, int column) {");
-  body.line(formatv("static_cast<int *>({0})[{1}] = column;", pointerOf(list),
-                    offsetOf(list, {batch.str(), "head", "row", "place"})));
-  body.close("};");
-  body.open("auto counts = [&](i64 head, i64 row, int number) {");
-  body.line(formatv("static_cast<int *>({0})[{1}] = number;", pointerOf(count),
-                    offsetOf(count, {batch.str(), "head", "row"})));
-  body.close("};");
-}
-
-LogicalResult SelectPrinter::write(tile::ChooseOp op) {
-  SmallVector<int64_t> tile(op.getAt().size() > 2 ? op.getAt().size() - 2 : 0, 1);
-  if (failed(writeScalars(op, tile)))
-    return failure();
-  auto at = llvm::map_to_vector(op.getAt(), [&](Value value) { return scalars.use(value); });
-  blockThreads = op.getScope() == Scope::Row ? rowThreads : manyThreads;
-  writeTable(op.getScores(), at[0], "0");
-  unsigned scores = inputOf(op.getScores());
-  std::string heads = "0, " + extentOf(scores, 1), rows = "0, " + extentOf(scores, 2);
-  if (op.getScope() != Scope::Batch)
-    heads = at[1] + ", 1";
-  if (op.getScope() == Scope::Row)
-    rows = at[2] + ", 1";
-  body.line(formatv("const Choice<{0}, {1}> choice(table, {2}, {3});", blockThreads,
-                    op.getScope() == Scope::Row ? keptKeys : 0, heads, rows));
-  std::string number;
-  if (op.getConstant()) {
-    number = formatv("{0}", llvm::format("%a", op.getConstant()->convertToDouble())).str();
-  } else if (auto tensor = dyn_cast<RankedTensorType>(op.getNumber().getType())) {
-    unsigned argument = inputOf(op.getNumber());
-    number = formatv("static_cast<double>(readElement<int>({0}, {1}))", pointerOf(argument),
-                     offsetOf(argument, at));
-  } else {
-    number = "static_cast<double>(" + scalars.use(op.getNumber()) + ")";
-  }
-  writeLists(op.getIds(), op.getCounts(), at[0]);
-  body.line(formatv("choose<Rule::{0}>(choice, {1}, {2}, {3}, static_cast<int>({4}), ids, counts);",
-                    nameOf(op.getRule()), number, op.getFloor().value_or(0),
-                    op.getCap() ? std::to_string(*op.getCap()) : "0x7fffffffffffffffll",
-                    extentOf(inputOf(op.getIds()), 3)));
-  parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
-  return success();
-}
-
-LogicalResult SelectPrinter::write(tile::SampleOp op) {
-  blockThreads = rowThreads;
-  if (failed(writeScalars(op, {1})))
-    return failure();
-  std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
-              row = scalars.use(op.getRow());
-  writeTable(op.getScores(), batch, "0");
-  body.line(formatv("const Choice<{0}, {1}> choice(table, {2}, 1, {3}, 1);", rowThreads, keptKeys,
-                    head, row));
-  unsigned ids = inputOf(op.getIds()), counts = inputOf(op.getCounts()),
-           weights = inputOf(op.getWeights());
-  body.open("auto entry = [&](int place, int column, float weight) {");
-  body.line(formatv("static_cast<int *>({0})[{1}] = column;", pointerOf(ids),
-                    offsetOf(ids, {batch, head, row, "place"})));
-  body.line(formatv("static_cast<float *>({0})[{1}] = weight;", pointerOf(weights),
-                    offsetOf(weights, {batch, head, row, "place"})));
-  body.close("};");
-  body.open("auto count = [&](int number) {");
-  body.line(formatv("static_cast<int *>({0})[{1}] = number;", pointerOf(counts),
-                    offsetOf(counts, {batch, head, row})));
-  body.close("};");
-  // The seed is not an index: all of its bits count.
-  std::string seed = scalars.use(op.getSeed());
-  if (auto argument = dyn_cast<BlockArgument>(op.getSeed());
-      argument && argument.getArgNumber() < code.manifest.inputs)
-    seed = hostField(formatv("seed{0}", argument.getArgNumber()).str(),
-                     KernelPrinter::host.scalar(argument.getArgNumber()));
-  body.line(formatv("sample(choice, {0}, static_cast<u32>({1}), static_cast<u32>({2}), "
-                    "static_cast<u32>({3}), static_cast<u64>({4}), entry, count);",
-                    llvm::format("%a", op.getNumber().convertToDouble()), batch, head, row, seed));
-  parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
-  return success();
-}
-
-LogicalResult SelectPrinter::write(tile::MarginOp op) {
-  blockThreads = rowThreads;
-  if (failed(writeScalars(op, {1})))
-    return failure();
-  std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
-              row = scalars.use(op.getRow());
-  unsigned target = inputOf(op.getTarget());
-  writeTable(op.getScores(), batch, "0");
-  body.line(formatv("const Choice<{0}, {1}> choice(table, {2}, 1, {3}, 1);", rowThreads, keptKeys,
-                    head, row));
-  body.line(formatv("const float margin = marginOf(choice, {0});", op.getNumber()));
-  body.line("if (threadIdx.x == 0)");
-  body.line(formatv("  static_cast<float *>({0})[{1}] = margin;", pointerOf(target),
-                    offsetOf(target, {batch, head, row})));
-  parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
-  return success();
-}
-
-LogicalResult SelectPrinter::write(tile::GateOp op) {
-  if (failed(writeScalars(op, {})))
-    return failure();
-  blockThreads = manyThreads;
-  unsigned values = inputOf(op.getValues()), target = inputOf(op.getTarget());
-  std::string batch = scalars.use(op.getBatch());
-  // Heads are the rows of the table and rows its columns.
-  body.line(formatv("const ScoreTable table{{static_cast<const float *>({0}) + {1}, 0, {2}, {3}, "
-                    "static_cast<int>({4}), true};",
-                    pointerOf(values), offsetOf(values, {batch}), strideOf(values, 1),
-                    strideOf(values, 2), extentOf(values, 2)));
-  body.line(
-      formatv("const Choice<{0}> choice(table, 0, 1, 0, {1});", manyThreads, extentOf(values, 1)));
-  body.line(formatv("const i64 chosen = countChosen<Rule::Share>(choice, {0});",
-                    llvm::format("%a", op.getShare().convertToDouble())));
-  body.open("auto visit = [&](i64, i64 head, int row, bool isLow) {");
-  body.line("if (row < table.columns)");
-  body.line(formatv("  static_cast<int *>({0})[{1}] = isLow ? {2} : {3};", pointerOf(target),
-                    offsetOf(target, {batch, "head", "row"}), op.getLow(), op.getHigh()));
-  body.close("};");
-  body.line("choice.forChosen(choice.findCount(chosen), visit, [](i64, i64) {});");
-  parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
-  return success();
-}
-
 FailureOr<KernelCode> SelectPrinter::print() {
   if (failed(buildPlan()))
     return failure();
@@ -507,6 +302,8 @@ FailureOr<KernelCode> SelectPrinter::print() {
       return op.emitOpError("expected one op that selects per kernel");
     found = &op;
   }
+  if (!found)
+    return kernel.emitOpError("expected its op that selects at the top level");
   LogicalResult written =
       llvm::TypeSwitch<Operation *, LogicalResult>(found)
           .Case<tile::SummarizeOp, tile::FoldOp, tile::ScoreBlocksOp, tile::RestrictOp,

@@ -88,3 +88,34 @@ tile.kernel @tile_to_hopper_4_keys attributes {inputs = 3, outputs = 1} plan {
   tile.store %out, %o[%b, %h] at (%zero) of (%n) base %zero box [64] : <64x64xf32>, memref<1x1x64x64xf16>
   tile.end
 }
+
+// -----
+
+// Consumers multiply by the scale once, in the exponent.
+tile.kernel @tile_to_hopper_7_scale attributes {inputs = 3, outputs = 1} plan {
+^bb0(%q: tensor<1x1x64x64xf16>, %k: tensor<1x1x64x64xf16>, %v: tensor<1x1x64x64xf16>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x64x64xf16>, %k: tensor<1x1x64x64xf16>, %v: tensor<1x1x64x64xf16>,
+     %o: memref<1x1x64x64xf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 64 : index
+  %rows = tile.load %q[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x64xf16> -> <64x64xf16>
+  %acc, %max, %sum = tile.begin : <64x64xf32>, <64xf32>, <64xf32>
+  %keys = tile.load %k[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x64xf16> -> <64x64xf16>
+  %values = tile.load %v[%b, %h] at (%zero) of (%n) base %zero box [64] : tensor<1x1x64x64xf16> -> <64x64xf16>
+  %s = tile.dot %rows, %keys scale 0.125 : <64x64xf16>, <64x64xf16> -> <64x64xf32>
+  %capped = tile.score %s[%b, %h] query (%zero) of (%n) base %zero box [64] key (%zero) of (%n) base %zero box [64] {
+  ^bb0(%x: f32, %sb: index, %sh: index, %i: index, %j: index):
+    %y = math.tanh %x : f32
+    tile.yield %y : f32
+  } : <64x64xf32>
+  %a1, %m1, %l1 = tile.softmax_step %capped, %values into %acc, %max, %sum : <64x64xf32>, <64x64xf16>, <64x64xf32>, <64xf32>
+  // expected-error @+1 {{'tile.dot' op expected one scale per kernel on this target, got 1.250000e-01 and 2.500000e-01}}
+  %more_scores = tile.dot %rows, %keys scale 0.25 : <64x64xf16>, <64x64xf16> -> <64x64xf32>
+  %a2, %m2, %l2 = tile.softmax_step %more_scores, %values into %a1, %m1, %l1 : <64x64xf32>, <64x64xf16>, <64x64xf32>, <64xf32>
+  %out, %lse = tile.finish %a2, %m2, %l2 : <64x64xf32>, <64xf32> -> <64x64xf32>
+  tile.store %out, %o[%b, %h] at (%zero) of (%n) base %zero box [64] : <64x64xf32>, memref<1x1x64x64xf16>
+  tile.end
+}

@@ -94,6 +94,8 @@ func.func @written(%w: index, %color: tensor<?xi32>) {
   %0 = sparsity.affine affine_set<(i, j)[w] : (i - j >= 0, w - i + j >= 0)> [%w]
   // CHECK: sparsity.affine #[[PAST]] from_start{{$}}
   %1 = sparsity.affine affine_set<(i, j) : (i - j >= 0)> from_start
+  // CHECK: sparsity.affine #[[PAST]] from_start within_keys{{$}}
+  %within = sparsity.affine affine_set<(i, j) : (i - j >= 0)> from_start within_keys
   // CHECK: sparsity.affine #{{.*}} : !sparsity.set<1 to 2>{{$}}
   %2 = sparsity.affine affine_set<(i, a, b) : (i >= 0)> : !sparsity.set<1 to 2>
   // CHECK: sparsity.where (%{{.*}}, %{{.*}}, %[[I:.*]], %[[J:.*]]) {

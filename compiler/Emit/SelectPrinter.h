@@ -1,0 +1,69 @@
+//===- SelectPrinter.h - kernels of one op that selects, as CUDA C++ ------===//
+//
+// The device library has the algorithms; what is printed is the call with the
+// numbers of the op, the places in memory, and functions for its regions.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "compiler/Emit/KernelPrinter.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+namespace lacuna {
+
+/// Prints one kernel whose body is one op that selects.
+class SelectPrinter : KernelPrinter {
+public:
+  explicit SelectPrinter(tile::KernelOp kernel)
+      : KernelPrinter(kernel), body(/*depth=*/1), scalars(body, sources()) {}
+  mlir::FailureOr<KernelCode> print();
+
+private:
+  /// Threads of a block: in general, for choices in one row, and for choices in all rows of a head.
+  static constexpr unsigned defaultThreads = 256, rowThreads = 128, manyThreads = 512;
+
+  mlir::LogicalResult write(tile::SummarizeOp op);
+  mlir::LogicalResult write(tile::FoldOp op);
+  mlir::LogicalResult write(tile::ScoreBlocksOp op);
+  mlir::LogicalResult write(tile::RestrictOp op);
+  mlir::LogicalResult write(tile::ChooseOp op);
+  mlir::LogicalResult write(tile::SampleOp op);
+  mlir::LogicalResult write(tile::MarginOp op);
+  mlir::LogicalResult write(tile::GateOp op);
+
+  /// Prints the scalars of the body that `op` and its regions use.
+  mlir::LogicalResult writeScalars(mlir::Operation *op, llvm::ArrayRef<int64_t> gridTile);
+  /// "a * stride + b * stride": where a place lies in an input or output; leading axes only.
+  std::string offsetOf(unsigned argument, llvm::ArrayRef<std::string> indices);
+  std::string extentOf(unsigned argument, unsigned axis) {
+    return hostField(llvm::formatv("extent{0}_{1}", argument, axis).str(),
+                     host.value(argument, axis));
+  }
+  /// Prints the body of a region whose arguments are ints or floats of these names; returns what it
+  /// yields.
+  mlir::FailureOr<std::string> writeRegion(mlir::Region &region, llvm::ArrayRef<std::string> names);
+  std::string rowsOf(unsigned argument, llvm::StringRef head);
+  void writeTable(mlir::Value scores, llvm::StringRef batch, llvm::StringRef head);
+  void writeLists(mlir::Value ids, mlir::Value counts, llvm::StringRef batch);
+  mlir::LogicalResult writeProduct(tile::ScoreBlocksOp op);
+  mlir::LogicalResult writeFinish(tile::ScoreBlocksOp op);
+
+  /// Host values of extents of inputs and outputs.
+  struct Extents {
+    SelectPrinter &printer;
+    unsigned value(unsigned argument, unsigned axis) const {
+      KernelManifest &manifest = printer.code.manifest;
+      return argument < manifest.inputs
+                 ? printer.KernelPrinter::host.extent(argument, axis)
+                 : manifest.outputs[argument - manifest.inputs].extents[axis];
+    }
+  } host{*this};
+
+  CodeWriter body;
+  ScalarPrinter scalars;
+  unsigned blockThreads = defaultThreads;
+  llvm::SmallVector<std::string_view> parts;
+};
+
+} // namespace lacuna

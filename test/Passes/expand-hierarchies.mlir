@@ -1,0 +1,97 @@
+// RUN: lacuna-opt %s --lacuna-expand-hierarchies --canonicalize --cse | FileCheck %s
+
+// Means of level 1 are means of those of level 0; whole nodes add a constant. Queries that stand at keys are promised.
+// CHECK-DAG: #[[NEXT:.*]] = affine_set<(d0, d1)[s0] : (((d0 + s0) floordiv 128) * 32 - d1 - 1 >= 0, d1 - ((d0 + s0) floordiv 256) * 64 >= 0)>
+// CHECK-DAG: #[[TOP:.*]] = affine_set<(d0, d1)[s0] : (((d0 + s0) floordiv 256) * 32 - d1 - 1 >= 0)>
+// CHECK-DAG: #[[BEFORE:.*]] = affine_set<(d0, d1)[s0] : (((d0 + s0) floordiv 64) * 16 - d1 - 17 >= 0, d1 - ((d0 + s0) floordiv 256) * 64 + 64 >= 0)>
+// CHECK-DAG: #[[AFTER:.*]] = affine_set<(d0, d1)[s0] : (d1 - ((d0 + s0) floordiv 64) * 16 - 32 >= 0, ((d0 + s0) floordiv 256) * 64 - d1 + 127 >= 0)>
+// CHECK-DAG: #[[FIRST:.*]] = affine_set<(d0, d1)[s0] : (((d0 + s0) floordiv 256) * 16 - d1 - 17 >= 0)>
+// CHECK-DAG: #[[LAST:.*]] = affine_set<(d0, d1)[s0] : (d1 - ((d0 + s0) floordiv 256) * 16 - 32 >= 0)>
+// CHECK-DAG: #[[KEYS:.*]] = affine_set<(d0, d1)[s0] : (((d0 + s0) floordiv 64) * 64 - d1 - 1 >= 0)>
+// CHECK-LABEL: func.func @fenwick(
+// CHECK-SAME:      %[[Q:[a-z0-9]+]]: tensor<1x4x?x64xbf16>, %[[K:[a-z0-9]+]]: tensor<1x2x?x64xbf16>, %[[V:[a-z0-9]+]]: tensor<1x2x?x32xbf16>)
+// CHECK-DAG:     %[[LOG8:.*]] = arith.constant 2.07944155 : f32
+// CHECK-DAG:     %[[LOG4:.*]] = arith.constant 1.38629436 : f32
+// CHECK:         %[[OWN:.*]] = sparsity.dyadic fenwick base 128 levels 2 only [-1, -1] from_start
+// CHECK-NEXT:    %[[O:.*]], %[[L:.*]] = attn.attend %[[Q]], %[[K]], %[[V]] over %[[OWN]] scale 5.000000e-01 from_start {attn.queries_within_keys}
+// CHECK:         %[[K0:.*]] = select.summarize mean %[[K]] block [4]
+// CHECK:         %[[V0:.*]] = select.summarize mean %[[V]] block [4]
+// CHECK:         %[[SET0:.*]] = sparsity.affine #[[NEXT]] [0] from_start within_keys
+// CHECK:         %[[O0:.*]], %[[L0:.*]] = attn.attend %[[Q]], %[[K0]], %[[V0]] over %[[SET0]] scale 5.000000e-01 from_start score (%[[S0:[a-z0-9]+]],
+// CHECK:           arith.addf %[[S0]], %[[LOG4]]
+// CHECK:         %[[K1:.*]] = select.summarize mean %[[K0]] block [2]
+// CHECK:         %[[V1:.*]] = select.summarize mean %[[V0]] block [2]
+// CHECK:         %[[SET1:.*]] = sparsity.affine #[[TOP]] [0] from_start within_keys
+// CHECK:         %[[O1:.*]], %[[L1:.*]] = attn.attend %[[Q]], %[[K1]], %[[V1]] over %[[SET1]] scale 5.000000e-01 from_start score (%[[S1:[a-z0-9]+]],
+// CHECK:           arith.addf %[[S1]], %[[LOG8]]
+// CHECK:         attn.merge (%[[O]], %[[L]]), (%[[O0]], %[[L0]]), (%[[O1]], %[[L1]])
+func.func @fenwick(%q: tensor<1x4x?x64xbf16>, %k: tensor<1x2x?x64xbf16>, %v: tensor<1x2x?x32xbf16>)
+    -> tensor<1x4x?x32xbf16> {
+  %set = sparsity.dyadic fenwick base 128 levels 2 columns 32 from_start
+  %o = attn.attend %q, %k, %v over %set scale 0.5
+      : tensor<1x4x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x32xbf16> -> tensor<1x4x?x32xbf16>
+  return %o : tensor<1x4x?x32xbf16>
+}
+
+// From both sides the last node may be cut short: each level is made from keys, and columns count those that they have.
+// Positions are aligned to the end.
+// CHECK-LABEL: func.func @two_sided(
+// CHECK-SAME:      %[[Q:[a-z0-9]+]]: tensor<1x2x?x64xf32>, %[[K:[a-z0-9]+]]: tensor<1x2x?x64xf32>)
+// CHECK-DAG:     %[[C16:.*]] = arith.constant 16 : index
+// CHECK-DAG:     %[[C4:.*]] = arith.constant 4 : index
+// CHECK:         %[[KEYS_THERE:.*]] = tensor.dim %[[K]],
+// CHECK:         %[[QUERIES:.*]] = tensor.dim %[[Q]],
+// CHECK:         %[[SHIFT:.*]] = arith.subi %[[KEYS_THERE]], %[[QUERIES]]
+// CHECK:         %[[OWN:.*]] = sparsity.dyadic distance base 64 fanout 4 levels 2 only [-1, -1]{{$}}
+// CHECK-NEXT:    attn.attend %[[Q]], %[[K]], %[[K]] over %[[OWN]] from_start :
+// CHECK:         %[[K0:.*]] = select.summarize mean %[[K]] block [4]
+// CHECK-DAG:     %[[B0:.*]] = sparsity.affine #[[BEFORE]] [%[[SHIFT]]] from_start{{$}}
+// CHECK-DAG:     %[[A0:.*]] = sparsity.affine #[[AFTER]] [%[[SHIFT]]] from_start{{$}}
+// CHECK:         %[[SET0:.*]] = sparsity.union %[[B0]], %[[A0]]
+// CHECK:         attn.attend %[[Q]], %[[K0]], %[[K0]] over %[[SET0]] from_start score (%[[S:[a-z0-9]+]], %{{.*}}, %{{.*}}, %{{.*}}, %[[J:[a-z0-9]+]]) {
+// CHECK:           %[[BEGIN:.*]] = arith.muli %[[J]], %[[C4]]
+// CHECK:           %[[REST:.*]] = arith.subi %[[KEYS_THERE]], %[[BEGIN]]
+// CHECK:           %[[COUNT:.*]] = arith.minsi %[[REST]], %[[C4]]
+// CHECK:           %[[INTEGER:.*]] = arith.index_cast %[[COUNT]]
+// CHECK:           %[[NUMBER:.*]] = arith.sitofp %[[INTEGER]]
+// CHECK:           %[[LOG:.*]] = math.log %[[NUMBER]]
+// CHECK:           arith.addf %[[S]], %[[LOG]]
+// CHECK:         %[[K1:.*]] = select.summarize mean %[[K]] block [16]
+// CHECK-DAG:     %[[B1:.*]] = sparsity.affine #[[FIRST]] [%[[SHIFT]]] from_start{{$}}
+// CHECK-DAG:     %[[A1:.*]] = sparsity.affine #[[LAST]] [%[[SHIFT]]] from_start{{$}}
+// CHECK:         %[[SET1:.*]] = sparsity.union %[[B1]], %[[A1]]
+// CHECK:         attn.attend %[[Q]], %[[K1]], %[[K1]] over %[[SET1]] from_start score
+// CHECK:           arith.minsi %{{.*}}, %[[C16]]
+// CHECK:         %[[O:.*]], %[[LSE:.*]] = attn.merge
+// CHECK:         return %[[O]], %[[LSE]]
+func.func @two_sided(%q: tensor<1x2x?x64xf32>, %k: tensor<1x2x?x64xf32>) -> (tensor<1x2x?x64xf32>, tensor<1x2x?xf32>) {
+  %set = sparsity.dyadic distance base 64 fanout 4 levels 2 columns 16
+  %o, %lse = attn.attend %q, %k, %k over %set
+      : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>, tensor<1x2x?xf32>
+  return %o, %lse : tensor<1x2x?x64xf32>, tensor<1x2x?xf32>
+}
+
+// A column of one key is the key: nothing is summarized, and nothing added.
+// CHECK-LABEL: func.func @keys(
+// CHECK-NOT:     select.summarize
+// CHECK-NOT:     score (
+// CHECK:         sparsity.affine #[[KEYS]] [%{{.*}}] from_start within_keys
+// CHECK:         attn.merge
+func.func @keys(%q: tensor<1x2x?x64xf32>) -> tensor<1x2x?x64xf32> {
+  %set = sparsity.dyadic fenwick base 64 levels 1 columns 64
+  %o = attn.attend %q, %q, %q over %set
+      : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>
+  return %o : tensor<1x2x?x64xf32>
+}
+
+// Without columns every key counts by itself: a set like others.
+// CHECK-LABEL: func.func @without_columns(
+// CHECK-NEXT:    %[[SET:.*]] = sparsity.dyadic distance base 64 levels 2 only [-1, 0] causal
+// CHECK-NEXT:    attn.attend {{.*}} over %[[SET]]
+// CHECK-NEXT:    return
+func.func @without_columns(%q: tensor<1x2x?x64xf32>) -> tensor<1x2x?x64xf32> {
+  %set = sparsity.dyadic distance base 64 levels 2 only [-1, 0] causal
+  %o = attn.attend %q, %q, %q over %set
+      : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>
+  return %o : tensor<1x2x?x64xf32>
+}
