@@ -216,8 +216,12 @@ void ScoreTile::changePairs(Value head, Value row, Value rowEnd, Value at, Value
     b.loop(keys.step, 1, [&](Value pair) {
       Value score = b.load(scores, {pair, lane});
       if (lse) {
+        // Of an attention that saw nothing every share is 0.
+        Value isNothing =
+            arith::CmpFOp::create(b, arith::CmpFPredicate::OEQ, shift, b.splat(-infinity));
         Value difference = arith::SubFOp::create(b, score, shift);
-        score = math::ExpOp::create(b, difference);
+        Value share = math::ExpOp::create(b, difference);
+        score = arith::SelectOp::create(b, isNothing, b.splat(0), share);
       }
       if (weights)
         score = arith::MulFOp::create(b, weight, score);

@@ -62,7 +62,8 @@ def Select_SummarizeOp : Select_Op<"summarize"> {
     | `similarity` | `|sum_t x_t / |x_t||^2 / n^2`, one channel: the mean cosine of all pairs |
     | `count` | `n`, one channel |
 
-    `channels [a, b]` looks at the channels from a up to b alone. Sums are f32;
+    A token of zeros has no direction: it adds nothing to `similarity`, and counts
+    in n. `channels [a, b]` looks at the channels from a up to b alone. Sums are f32;
     the result is rounded to its own element type.
 
     ```mlir
@@ -127,7 +128,7 @@ def Select_ScoreOp : Select_Op<"score", [AttrSizedOperandSegments, SingleBlock]>
     `scale` is `1 / sqrt(d)` unless given. Then, in this order: the region's
     function, as in `attn.attend` (its positions are row numbers, the query's is aligned to
     the end unless `from_start`); with `lse`, `exp(s - lse_i)`, the share of the key in an
-    attention with that log-sum-exp; with `weights`, `w_i s`. Pairs outside
+    attention with that log-sum-exp, 0 where `lse_i` is -inf; with `weights`, `w_i s`. Pairs outside
     `set` are left out.
 
     Rows are reduced in blocks of `columns n`, then of `rows n` together with
@@ -310,7 +311,7 @@ def Select_GateOp : Select_Op<"gate"> {
   let summary = "one of two numbers per row, by the rank of a value";
   let description = [{
     Of the R rows of a batch entry (`heads x rows`) those whose value is among the `ceil(share R)` least get
-    `low`, the others `high`; of equal values the lower row comes first, NaN
+    `low`, the others `high`, with the share cut to a multiple of 2^-32; of equal values the lower row comes first, NaN
     comes last.
 
     ```mlir

@@ -14,6 +14,9 @@ enum class Reduction { Sum, Mean, Max, LogSumExp };
 static constexpr u32 noScore = 0xffffffffu;
 __device__ __forceinline__ bool isNone(float score) { return __float_as_uint(score) == noScore; }
 
+/// The greater one; NaN if either is NaN.
+__device__ __forceinline__ float greater(float a, float b) { return a > b || a != a ? a : b; }
+
 /// exp(score - top); 1 for equal infinities.
 __device__ __forceinline__ float expBelow(float score, float top) {
   return score == top ? 1.f : exp2Fast((score - top) * log2e);
@@ -28,7 +31,6 @@ template <Reduction Kind> struct Reducer {
   static constexpr bool isMax = Kind == Reduction::Max || Kind == Reduction::LogSumExp;
 
   __device__ static Partial empty() { return {isMax ? -INFINITY_F32 : 0.f, 0.f}; }
-  __device__ static float greater(float a, float b) { return a > b || a != a ? a : b; }
 
   /// `count` scores that lie `stride` floats apart.
   __device__ static Partial line(const float *scores, int stride, int count) {
@@ -244,7 +246,7 @@ __device__ __forceinline__ void combineTile(const ScoreRows &queries, i64 firstQ
 #pragma unroll
         for (int j = 0; j < 8; ++j) {
           if constexpr (Kind == Score::Box)
-            sums[i][j] += fmaxf(q[i] * k[j], q[i] * c[j]);
+            sums[i][j] += greater(q[i] * k[j], q[i] * c[j]);
           else
             sums[i][j] = __fmaf_rn(q[i], k[j], sums[i][j]);
           if constexpr (Kind == Score::Quadratic)

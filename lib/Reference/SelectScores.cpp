@@ -76,7 +76,8 @@ BlockScores::Score BlockScores::pair(const RowIndex &index, int64_t j, const Row
   if (lse) {
     double total = lse->at({index.batch, index.head, index.query});
     error += u32 * (8 + std::fabs(value) + std::fabs(total));
-    value = toRange(std::exp(value - total));
+    // Of an attention that saw nothing every share is 0.
+    value = total == -infinity ? 0 : toRange(std::exp(value - total));
     error = value == 0 || !std::isfinite(value) ? 0 : error * value;
   }
   if (weights) {

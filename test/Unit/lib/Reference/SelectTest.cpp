@@ -174,6 +174,14 @@ TEST(SelectOracle, turnsScoresIntoWeightedShares) {
               ElementsAre(DoubleEq(0.5 * std::exp(3)), DoubleEq(0.5 * std::exp(6)), 0.5));
 }
 
+TEST(SelectOracle, sharesOfNothingAreZero) {
+  Pairs pairs;
+  OwnedTensor lse = makeTensor({1, 1, 2}, {-infinity, 0});
+  pairs.oracle.lse = lse.view();
+  EXPECT_THAT(pairs.row(0), ElementsAre(0, 0, 0));
+  EXPECT_THAT(pairs.row(1), ElementsAre(DoubleEq(std::exp(3)), DoubleEq(std::exp(6)), 1));
+}
+
 TEST(SelectOracle, takesTheLogSumExpOfRows) {
   Pairs pairs;
   pairs.oracle.columns = 0;
