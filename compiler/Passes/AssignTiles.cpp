@@ -71,8 +71,23 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
         compareHopperTiles(op, segments, queryTile, keyTile);
     if (failed(shapes))
       return failure();
-    op.setQueryTile(shapes->front().query);
-    op.setKeyTile(shapes->front().key);
+    // A walk names one tile per entry: several of them inside the loop over entries were visited
+    // twice on the machine, and why is not known.
+    const HopperCandidate *best = &shapes->front();
+    if (sparsity::BlocksOp list = findAdditiveList(op.getSet())) {
+      auto isBlock = [&](const HopperCandidate &shape) {
+        return shape.refusal != HopperRefusal::Registers &&
+               shape.refusal != HopperRefusal::SharedMemory &&
+               shape.refusal != HopperRefusal::Instruction &&
+               ArrayRef<int64_t>(shape.key) == list.getKey();
+      };
+      if (auto whole = llvm::find_if(*shapes, isBlock); whole != shapes->end())
+        best = &*whole;
+      else
+        op->setAttr(attn::AttnDialect::classified, UnitAttr::get(op.getContext()));
+    }
+    op.setQueryTile(best->query);
+    op.setKeyTile(best->key);
     return success();
   }
 

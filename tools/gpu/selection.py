@@ -2,7 +2,7 @@
 
     LACUNA_LIBRARY=build/release/lib/liblacuna.so.0 python3 tools/gpu/selection.py [WORD ...] [--json FILE] [--tokens 131072]
 
-Needs PyTorch with a GPU. A word chooses the tables whose name has it: check, steps, chain, peers, tokens. Times are medians of device time
+Needs PyTorch with a GPU. A word chooses the tables whose name has it: check, steps, chain, ragged, density. Times are medians of device time
 over runs that follow each other, in one process with cuDNN's attention.
 """
 import argparse
@@ -186,6 +186,64 @@ def whole(report, n, peers=True):
         report(f"chain {'causal' if causal else 'all'} {n}", times)
 
 
+def listed(blocks, counts):
+    """Random lists without repetition, in rising order: ids and counts of H heads."""
+    order = torch.rand(1, H, blocks, blocks, device="cuda").argsort(-1)
+    capacity = int(counts.max())
+    place = torch.arange(capacity, device="cuda")
+    ids = torch.where(place < counts[..., None], order[..., :capacity], blocks).sort(-1).values
+    return torch.where(ids < blocks, ids, -1).int().contiguous(), counts.int().contiguous()
+
+
+def zipf(blocks, total):
+    """Counts of the rows of each head, the r-th greatest in proportion to 1 / r, at most `blocks`, with the given sum."""
+    weights = 1.0 / torch.arange(1, blocks + 1, device="cuda", dtype=torch.float64)
+    low, high = 0.0, float(blocks * blocks * blocks)
+    for _ in range(200):
+        scale = (low + high) / 2
+        reached = (weights * scale).floor().clamp(max=blocks).sum().item() >= total
+        low, high = (low, scale) if reached else (scale, high)
+    counts = (weights * high).floor().clamp(max=blocks)
+    shuffled = torch.stack([counts[torch.randperm(blocks, device="cuda")] for _ in range(H)])
+    return shuffled[None].long()
+
+
+def ragged(report, n):
+    """Lists of Zipf lengths against equal ones with as many entries."""
+    blocks = n // BLOCK
+    q, k, v = draw(n), draw(n), draw(n)
+    program = lacuna.compile(attention(False))
+    for share in (0.05, 0.1, 0.25):
+        uneven = zipf(blocks, share * blocks * blocks)
+        even = torch.full_like(uneven, round(uneven.double().mean().item()))
+        times = {}
+        for name, counts in (("equal", even), ("zipf", uneven)):
+            ids, numbers_ = listed(blocks, counts)
+            pairs = int(numbers_.long().sum()) * BLOCK * BLOCK
+            ms = time(lambda: program(q, k, v, ids, numbers_))
+            times[f"{name} TFLOP/s"] = 4 * D * pairs / ms / 1e9
+        times["longest"] = int(uneven.max())
+        times["slower by"] = times["equal TFLOP/s"] / times["zipf TFLOP/s"] - 1
+        report(f"ragged {share:.0%} {n}", times)
+
+
+def density(report, n):
+    """Lists of growing density against attention to everything."""
+    blocks = n // BLOCK
+    q, k, v = draw(n), draw(n), draw(n)
+    dense = lacuna.compile(function([f"%q: {Q}", f"%k: {K}", f"%v: {V}"], [("%o", Q)], [
+        "%set = sparsity.all", f"%o = attn.attend %q, %k, %v over %set : {Q}, {K}, {V} -> {Q}"]))
+    program = lacuna.compile(attention(False))
+    whole_ms = time(lambda: dense(q, k, v))
+    report(f"density dense {n}", {"ms": whole_ms, "TFLOP/s": 4 * D * H * n * n / whole_ms / 1e9})
+    for share in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 1.0):
+        counts = torch.full((1, H, blocks), round(share * blocks), device="cuda", dtype=torch.long)
+        ids, numbers_ = listed(blocks, counts)
+        ms = time(lambda: program(q, k, v, ids, numbers_))
+        report(f"density {share:.0%} {n}", {"ms": ms, "TFLOP/s": 4 * D * int(numbers_.long().sum()) * BLOCK * BLOCK / ms / 1e9,
+                                             "dense / sparse": whole_ms / ms})
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("words", nargs="*")
@@ -206,6 +264,10 @@ def main():
         steps(report, options.tokens)
     if wanted("chain"):
         whole(report, options.tokens)
+    if wanted("ragged"):
+        ragged(report, min(options.tokens, 32768))
+    if wanted("density"):
+        density(report, min(options.tokens, 32768))
     if options.json:
         with open(options.json, "w") as file:
             json.dump(results, file, indent=1)
