@@ -105,10 +105,13 @@ std::string AttendPrinter::copyCoordinates(const Map &map, ArrayRef<std::string>
   return join(parts);
 }
 
+/// Fewer segments test their kinds one by one.
+static constexpr size_t fewestChosen = 6;
+
 /// Many segments that are alike but for their maps: one copy, whose map is chosen. False if there
 /// are few, or they differ.
 bool AttendPrinter::writeChosenCopy(CodeWriter &out, ScalarPrinter &scalars, bool isKey) {
-  if (segments.size() < 3)
+  if (segments.size() < fewestChosen)
     return false;
   SmallVector<std::string> names{"a0", "a1", "a2"};
   std::string coordinates, chosen;

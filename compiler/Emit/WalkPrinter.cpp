@@ -79,8 +79,11 @@ static LogicalResult writeLevels(CodeWriter &out, const ScalarPrinter &scalars, 
   return success();
 }
 
-/// Loops from here on that `writeLevels` may take together: at least three, with nothing but
-/// arithmetic between them.
+/// Fewer loops are faster one after the other: windows have three.
+static constexpr size_t fewestLevels = 6;
+
+/// Loops from here on that `writeLevels` may take together, with nothing but arithmetic between
+/// them.
 static SmallVector<PlainLoop> findLevels(Operation &first) {
   SmallVector<PlainLoop> loops;
   for (Operation *op = &first; op; op = op->getNextNode()) {
@@ -90,7 +93,7 @@ static SmallVector<PlainLoop> findLevels(Operation &first) {
     else if (op == &first || !isPure(op) || op->getNumRegions() > 0)
       break;
   }
-  return loops.size() < 3 ? SmallVector<PlainLoop>() : loops;
+  return loops.size() < fewestLevels ? SmallVector<PlainLoop>() : loops;
 }
 
 /// The live key tiles of one item, in order. A function of its own: the producer copies the tiles,

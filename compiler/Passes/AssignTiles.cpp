@@ -71,20 +71,36 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
         compareHopperTiles(op, segments, queryTile, keyTile);
     if (failed(shapes))
       return failure();
-    // A walk names one tile per entry: several of them inside the loop over entries were visited
-    // twice on the machine, and why is not known.
+    // A walk names one tile per entry, or has query tiles of 64 rows: several tiles per entry under
+    // larger query tiles were visited twice on the machine, and why is not known.
     const HopperCandidate *best = &shapes->front();
     if (sparsity::BlocksOp list = findAdditiveList(op.getSet())) {
-      auto isBlock = [&](const HopperCandidate &shape) {
+      auto isPossible = [](const HopperCandidate &shape) {
         return shape.refusal != HopperRefusal::Registers &&
                shape.refusal != HopperRefusal::SharedMemory &&
-               shape.refusal != HopperRefusal::Instruction &&
-               ArrayRef<int64_t>(shape.key) == list.getKey();
+               shape.refusal != HopperRefusal::Instruction;
       };
-      if (auto whole = llvm::find_if(*shapes, isBlock); whole != shapes->end())
-        best = &*whole;
-      else
-        op->setAttr(attn::AttnDialect::classified, UnitAttr::get(op.getContext()));
+      auto find = [&](auto isSound) {
+        return llvm::find_if(*shapes, [&](const HopperCandidate &shape) {
+          return isPossible(shape) && isSound(shape);
+        });
+      };
+      auto sound = find([&](const HopperCandidate &shape) {
+        return ArrayRef<int64_t>(shape.key) == list.getKey();
+      });
+      if (sound == shapes->end())
+        sound = find([](const HopperCandidate &shape) { return countTokens(shape.query) == 64; });
+      if (sound == shapes->end() && queryTile.empty() && !op.getQueryTile()) {
+        shapes = compareHopperTiles(op, segments, {64}, keyTile);
+        if (failed(shapes))
+          return failure();
+        sound = find([](const HopperCandidate &shape) { return countTokens(shape.query) == 64; });
+      }
+      // assign-tiles-6
+      if (sound == shapes->end())
+        return op.emitOpError("expected key tiles as large as the blocks of the list, or query "
+                              "tiles of 64 rows, on this target");
+      best = &*sound;
     }
     op.setQueryTile(best->query);
     op.setKeyTile(best->key);

@@ -281,7 +281,6 @@ LogicalResult AttendLowering::readPairs(Part &part, unsigned segment,
     if (failed(formula))
       return failure();
     bool isWalked =
-        !op->hasAttr(attn::AttnDialect::classified) &&
         static_cast<bool>(findWalkedList(set, part.segments.getBox(*op.getQueryTile(), segment)));
     Pair &pair = pairs.emplace_back(
         Pair{&part, static_cast<unsigned>(keySegment), set, {}, formula->hasOpaque() && !isWalked});

@@ -14,8 +14,6 @@ def AttnDialect : Dialect {
   let extraClassDeclaration = [{
     /// Of an attend: a launch refuses more queries than keys.
     static constexpr ::llvm::StringLiteral queriesWithinKeys = "attn.queries_within_keys";
-    /// Of an attend: its list is looked up tile by tile and not walked.
-    static constexpr ::llvm::StringLiteral classified = "attn.classified";
   }];
 }
 

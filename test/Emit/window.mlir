@@ -1,20 +1,15 @@
 // RUN: lacuna compile %s --emit=cuda | FileCheck %s
 
-// The producer walks full tiles without a mask and partial ones with it, all at
-// one place: three loops are rounds of one. A window's width is a field of the argument struct, not part of the text.
+// The producer walks full tiles without a mask and partial ones with it; a
+// window's width is a field of the argument struct, not part of the text.
 // CHECK:       struct Config {
 // CHECK:         static constexpr int rows = 128, keys = 128, headDim = 128, valueDim = 128;
 // CHECK:       struct Arguments {
 // CHECK:         i64 input3;
 // CHECK:       template <class Visit>
 // CHECK-NEXT:  __device__ __forceinline__ void walk(const Arguments &args, const Item &item, Visit &&visit) {
-// CHECK-NEXT:    #pragma unroll 1
-// CHECK-NEXT:    for (int level = 0; level < 3; ++level) {
-// CHECK:           lower = {{.*}}, upper = {{.*}}, kind = 0;
-// CHECK:           lower = {{.*}}, upper = {{.*}}, kind = 1;
-// CHECK:           lower = {{.*}}, upper = {{.*}}, kind = 1;
-// CHECK:           for (int tile = lower; tile < upper; ++tile)
-// CHECK-NEXT:        visit(kind, tile * 128, 0, 0);
+// CHECK:         visit(/*kind=*/0, {{.*}}, 0, 0);
+// CHECK:         visit(/*kind=*/1, {{.*}}, 0, 0);
 // CHECK:       __launch_bounds__(384, 1)
 // CHECK-NEXT:  window_attend_0(const __grid_constant__ TensorMap queryMap,
 // CHECK:         walk(args, item, [&](int kind, int a0, int a1, int a2) {
