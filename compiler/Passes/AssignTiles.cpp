@@ -71,39 +71,8 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
         compareHopperTiles(op, segments, queryTile, keyTile);
     if (failed(shapes))
       return failure();
-    // A walk names one tile per entry, or has query tiles of 64 rows: several tiles per entry under
-    // larger query tiles were visited twice on the machine, and why is not known.
-    const HopperCandidate *best = &shapes->front();
-    if (sparsity::BlocksOp list = findAdditiveList(op.getSet())) {
-      auto isPossible = [](const HopperCandidate &shape) {
-        return shape.refusal != HopperRefusal::Registers &&
-               shape.refusal != HopperRefusal::SharedMemory &&
-               shape.refusal != HopperRefusal::Instruction;
-      };
-      auto find = [&](auto isSound) {
-        return llvm::find_if(*shapes, [&](const HopperCandidate &shape) {
-          return isPossible(shape) && isSound(shape);
-        });
-      };
-      auto sound = find([&](const HopperCandidate &shape) {
-        return ArrayRef<int64_t>(shape.key) == list.getKey();
-      });
-      if (sound == shapes->end())
-        sound = find([](const HopperCandidate &shape) { return countTokens(shape.query) == 64; });
-      if (sound == shapes->end() && queryTile.empty() && !op.getQueryTile()) {
-        shapes = compareHopperTiles(op, segments, {64}, keyTile);
-        if (failed(shapes))
-          return failure();
-        sound = find([](const HopperCandidate &shape) { return countTokens(shape.query) == 64; });
-      }
-      // assign-tiles-6
-      if (sound == shapes->end())
-        return op.emitOpError("expected key tiles as large as the blocks of the list, or query "
-                              "tiles of 64 rows, on this target");
-      best = &*sound;
-    }
-    op.setQueryTile(best->query);
-    op.setKeyTile(best->key);
+    op.setQueryTile(shapes->front().query);
+    op.setKeyTile(shapes->front().key);
     return success();
   }
 
