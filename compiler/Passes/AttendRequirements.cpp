@@ -88,19 +88,7 @@ LogicalResult Requirements::emitTensors() {
 
 LogicalResult Requirements::emitHeads() {
   Value heads = extent(op.getQuery(), 1), keyHeads = extent(op.getKey(), 1);
-  // No key head at all fits only no query head; the division must not see it.
-  Value one = makeIndex(plan, loc, 1), zero = makeIndex(plan, loc, 0);
-  Value divisor = plan.createOrFold<arith::MaxUIOp>(loc, keyHeads, one);
-  Value rest = plan.createOrFold<arith::RemUIOp>(loc, heads, divisor);
-  Value divides = compare(arith::CmpIPredicate::eq, rest, zero);
-  Value some = compare(arith::CmpIPredicate::sge, keyHeads, one);
-  Value none = compare(arith::CmpIPredicate::eq, heads, zero);
-  Value served = plan.createOrFold<arith::OrIOp>(loc, some, none);
-  Value holds = plan.createOrFold<arith::AndIOp>(loc, divides, served);
-  if (failed(kernel.require(holds,
-                            "expected the number of query heads to be a multiple of the number of "
-                            "key heads, got {0} and {1}",
-                            {heads, keyHeads})))
+  if (failed(requireKeyHeads(kernel, heads, keyHeads)))
     return failure();
   if (!op.getSinks())
     return success();

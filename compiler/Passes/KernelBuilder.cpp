@@ -136,6 +136,27 @@ LogicalResult KernelBuilder::require(Value condition, StringRef message, ValueRa
   return op->emitOpError(text);
 }
 
+LogicalResult lacuna::requireKeyHeads(KernelBuilder &kernel, Value heads, Value keyHeads) {
+  OpBuilder &plan = kernel.plan;
+  Location loc = kernel.getLoc();
+  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) {
+    return plan.createOrFold<arith::CmpIOp>(loc, predicate, a, b);
+  };
+  // No key head at all fits only no query head; the division must not see it.
+  Value one = makeIndex(plan, loc, 1), zero = makeIndex(plan, loc, 0);
+  Value divisor = plan.createOrFold<arith::MaxUIOp>(loc, keyHeads, one);
+  Value rest = plan.createOrFold<arith::RemUIOp>(loc, heads, divisor);
+  Value divides = compare(arith::CmpIPredicate::eq, rest, zero);
+  Value some = compare(arith::CmpIPredicate::sge, keyHeads, one);
+  Value none = compare(arith::CmpIPredicate::eq, heads, zero);
+  Value served = plan.createOrFold<arith::OrIOp>(loc, some, none);
+  Value holds = plan.createOrFold<arith::AndIOp>(loc, divides, served);
+  return kernel.require(holds,
+                        "expected the number of query heads to be a multiple of the number of key "
+                        "heads, got {0} and {1}",
+                        {heads, keyHeads});
+}
+
 void lacuna::eraseDeadOps(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
     if (isOpTriviallyDead(&op))

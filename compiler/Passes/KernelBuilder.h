@@ -36,6 +36,11 @@ llvm::SmallVector<mlir::Value> makeBoxCounts(mlir::OpBuilder &builder, mlir::Loc
 mlir::Value makeBoxNumber(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange at,
                           mlir::ValueRange sizes, llvm::ArrayRef<int64_t> box);
 
+class KernelBuilder;
+
+/// Requires, in the plan, that key heads divide query heads; both are values of the plan.
+mlir::LogicalResult requireKeyHeads(KernelBuilder &kernel, mlir::Value heads, mlir::Value keyHeads);
+
 /// Builds one kernel for an op of a function. The caller writes IR at `plan` and `body`, with the
 /// function's values as `inPlan` and `inBody` give them, then calls `finish` and `launch`.
 class KernelBuilder {

@@ -54,20 +54,8 @@ static LogicalResult requireProduct(KernelBuilder &kernel, Op op, ValueRange set
           requireEqualExtents(kernel, query, key, 0,
                               "expected query and key rows to share the batch, got {0} and {1}")))
     return failure();
-  Value heads = getExtent(plan, loc, kernel.inPlan(query), 1);
-  Value keyHeads = getExtent(plan, loc, kernel.inPlan(key), 1);
-  Value one = makeIndex(plan, loc, 1), zero = makeIndex(plan, loc, 0);
-  Value divisor = plan.createOrFold<arith::MaxUIOp>(loc, keyHeads, one);
-  Value rest = plan.createOrFold<arith::RemUIOp>(loc, heads, divisor);
-  Value divides = plan.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, rest, zero);
-  Value some = plan.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, keyHeads, one);
-  Value none = plan.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, heads, zero);
-  Value served = plan.createOrFold<arith::OrIOp>(loc, some, none);
-  Value holds = plan.createOrFold<arith::AndIOp>(loc, divides, served);
-  if (failed(kernel.require(holds,
-                            "expected the number of query heads to be a multiple of the number of "
-                            "key heads, got {0} and {1}",
-                            {heads, keyHeads})))
+  if (failed(requireKeyHeads(kernel, getExtent(plan, loc, kernel.inPlan(query), 1),
+                             getExtent(plan, loc, kernel.inPlan(key), 1))))
     return failure();
   return requireSequenceSets(kernel, sets, kernel.inPlan(query),
                              getExtent(plan, loc, kernel.inPlan(query), 2),
@@ -85,6 +73,19 @@ static Value startOf(KernelBuilder &kernel, unsigned axis, int64_t extent) {
   Location loc = kernel.getLoc();
   return kernel.body.createOrFold<arith::MulIOp>(loc, kernel.getGrid(axis),
                                                  makeIndex(kernel.body, loc, extent));
+}
+
+/// The pairs of the op's set as those that count.
+template <typename Op>
+static LogicalResult emitLive(Op op, KernelBuilder &kernel, tile::ScoreBlocksOp scores) {
+  if (!op.getSet())
+    return success();
+  auto rowsOf = [&](Value tensor) {
+    return getExtent(kernel.body, op.getLoc(), kernel.inBody(tensor), 2);
+  };
+  Value rows = rowsOf(op.getQuery()), columns = rowsOf(op.getKey());
+  return emitPairs(kernel, scores.getLive(), op.getSet(), /*eachHead=*/true, Value(), rows,
+                   columns);
 }
 
 //===----------------------------------------------------------------------===//
@@ -187,11 +188,8 @@ LogicalResult lacuna::lowerScore(select::ScoreOp op, StringRef name) {
       op.getColumnReduction(), group, scaleOf(op.getScaleAttr(), op.getQuery().getType()),
       kernel.getOutput(0));
   body.setInsertionPoint(scores);
-  if (Value set = op.getSet())
-    if (failed(emitPairs(kernel, scores.getLive(), set, /*eachHead=*/true, Value(),
-                         getExtent(body, loc, kernel.inBody(op.getQuery()), 2),
-                         getExtent(body, loc, kernel.inBody(op.getKey()), 2))))
-      return failure();
+  if (failed(emitLive(op, kernel, scores)))
+    return failure();
   cloneFunction(op, kernel, scores.getFunction());
   body.setInsertionPointAfter(scores);
   replaceByLaunch(op, kernel, grid, shape);
@@ -227,11 +225,8 @@ LogicalResult lacuna::lowerLogSumExp(select::LogSumExpOp op, StringRef name) {
       ArrayRef<int64_t>{scoreTile, scoreTile}, 1, Reduction::Sum, 0, Reduction::LogSumExp, 1,
       scaleOf(op.getScaleAttr(), op.getQuery().getType()), kernel.getOutput(0));
   body.setInsertionPoint(scores);
-  if (Value set = op.getSet())
-    if (failed(emitPairs(kernel, scores.getLive(), set, /*eachHead=*/true, Value(),
-                         getExtent(body, loc, kernel.inBody(op.getQuery()), 2),
-                         getExtent(body, loc, kernel.inBody(op.getKey()), 2))))
-      return failure();
+  if (failed(emitLive(op, kernel, scores)))
+    return failure();
   body.setInsertionPointAfter(scores);
   replaceByLaunch(op, kernel, grid, shape);
   return success();

@@ -1,23 +1,8 @@
 //===- SelectFormats.cpp - the rules of conversions of lists --------------===//
-#include "dialects/Select/Select.h"
+#include "dialects/Select/SelectInternal.h"
 
 using namespace mlir;
 using namespace lacuna::select;
-
-/// Whether two extents are both known and differ.
-static bool differ(int64_t a, int64_t b) {
-  return !ShapedType::isDynamic(a) && !ShapedType::isDynamic(b) && a != b;
-}
-
-/// shape-3: extents that follow from others, where both are known.
-static LogicalResult verifyShape(Operation *op, StringRef what, RankedTensorType type,
-                                 ArrayRef<int64_t> shape) {
-  for (auto [axis, pair] : llvm::enumerate(llvm::zip_equal(type.getShape(), shape)))
-    if (auto [found, expected] = pair; differ(found, expected))
-      return op->emitOpError("expected ")
-             << what << " with extent " << expected << " on axis " << axis << ", got " << type;
-  return success();
-}
 
 /// number-1: a number that is written down or given, and fits the elements that it bounds.
 static LogicalResult verifyNumber(Operation *op, StringRef what, Value value,

@@ -1,5 +1,5 @@
 //===- SelectVerify.cpp - the rules of the select dialect -----------------===//
-#include "dialects/Select/Select.h"
+#include "dialects/Select/SelectInternal.h"
 
 #include <cmath>
 
@@ -36,9 +36,8 @@ static LogicalResult verifyRows(Operation *op, StringRef what, RankedTensorType 
   return success();
 }
 
-/// shape-3: the result has these extents, where both are known; -1 for what only a run knows.
-static LogicalResult verifyShape(Operation *op, StringRef what, RankedTensorType type,
-                                 ArrayRef<int64_t> shape) {
+LogicalResult lacuna::select::verifyShape(Operation *op, StringRef what, RankedTensorType type,
+                                          ArrayRef<int64_t> shape) {
   for (auto [axis, pair] : llvm::enumerate(llvm::zip_equal(type.getShape(), shape)))
     if (auto [found, expected] = pair; differ(found, expected))
       return op->emitOpError("expected ")

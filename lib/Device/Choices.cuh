@@ -49,11 +49,9 @@ struct ScoreTable {
 template <int Threads> struct Team {
   static constexpr int warps = Threads / 32;
 
-  template <class T, class Merge> __device__ static T reduce(T value, Merge &&merge) {
+  /// Merges what each warp has.
+  template <class T, class Merge> __device__ static T reduceWarps(T value, Merge &&merge) {
     __shared__ T parts[warps];
-#pragma unroll
-    for (int lane = 16; lane > 0; lane /= 2)
-      value = merge(value, __shfl_xor_sync(~0u, value, lane));
     __syncthreads();
     if (threadIdx.x % 32 == 0)
       parts[threadIdx.x / 32] = value;
@@ -64,21 +62,17 @@ template <int Threads> struct Team {
       result = merge(result, parts[warp]);
     return result;
   }
+  template <class T, class Merge> __device__ static T reduce(T value, Merge &&merge) {
+#pragma unroll
+    for (int lane = 16; lane > 0; lane /= 2)
+      value = merge(value, __shfl_xor_sync(~0u, value, lane));
+    return reduceWarps(value, merge);
+  }
   template <class T> __device__ static T sum(T value) {
     return reduce(value, [](T a, T b) { return a + b; });
   }
   __device__ static u32 sum(u32 value) {
-    __shared__ u32 parts[warps];
-    value = __reduce_add_sync(~0u, value);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0)
-      parts[threadIdx.x / 32] = value;
-    __syncthreads();
-    u32 result = parts[0];
-#pragma unroll 4
-    for (int warp = 1; warp < warps; ++warp)
-      result += parts[warp];
-    return result;
+    return reduceWarps(__reduce_add_sync(~0u, value), [](u32 a, u32 b) { return a + b; });
   }
   /// How many threads before this one have the flag; `total` is how many have it at all.
   __device__ static int rank(bool flag, int &total) {
