@@ -70,8 +70,10 @@ __device__ __forceinline__ void maskOfList(Strip<const int> ids, int count,
   count = countEntries(count, ids.extent);
   for (int entry = lane; entry < count; entry += 32) {
     const int column = ids[entry];
+    // A list may name a column twice.
     if (column >= 0 && column < mask.extent)
-      mask[column] = 1;
+      __nv_atomic_store_n(&mask[column], static_cast<signed char>(1), __NV_ATOMIC_RELAXED,
+                          __NV_THREAD_SCOPE_BLOCK);
   }
 }
 

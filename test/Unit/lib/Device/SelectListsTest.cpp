@@ -61,6 +61,11 @@ int __popc(u32 lanes) { return std::popcount(lanes); }
 void __syncwarp() { gather(0); }
 void __syncthreads() { running->meeting.arrive_and_wait(); }
 
+constexpr int __NV_ATOMIC_RELAXED = __ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK = 0;
+void __nv_atomic_store_n(signed char *place, signed char value, int order, int) {
+  __atomic_store_n(place, value, order);
+}
+
 #define __device__
 #define __forceinline__ inline
 #define __shared__ static
