@@ -1,9 +1,11 @@
 //===- ExpandHierarchies.cpp - far nodes are seen through columns ---------===//
 #include "compiler/Passes/Passes.h"
+#include "compiler/Passes/TileChoice.h"
 
 #include "dialects/Attn/Attn.h"
 #include "dialects/Select/Select.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IntegerSet.h"
 
@@ -25,6 +27,9 @@ static constexpr int64_t keysBelowTop = int64_t{1} << 20;
 /// Keys that one summary may have, when it is made from keys and not from other summaries.
 static constexpr int64_t mostKeysOfColumn = 65536;
 
+/// A near window of so many keys holds every sequence.
+static constexpr int64_t widestNear = int64_t{1} << 40;
+
 namespace {
 /// Rewrites one attend over a hierarchy with columns.
 class HierarchyExpansion {
@@ -43,9 +48,18 @@ private:
   Value extent(Value tensor, unsigned axis);
   /// Means of neighbouring rows, `by` of them each.
   Value reduce(Value rows, int64_t by);
+  /// Blocks of the near window beside the query's own and, from a distance, its neighbours; as an
+  /// attribute where they are known.
+  OpFoldResult countNearBlocks();
+  /// Reads the query's position, and those that its far nodes are told from.
+  void readPositions(OpFoldResult nearBlocks);
   /// The set of pairs of queries and columns that satisfy all of `constraints`, expressions that
-  /// must not be negative in the position d0, the column d1 and the shift s0.
+  /// must not be negative in the query d0, the column d1 and shifts to positions, s0 the query's
+  /// own, s1 and s2 those of the far nodes before and after it.
   Value makeSet(ArrayRef<AffineExpr> constraints);
+  AffineExpr positionBy(unsigned symbol);
+  /// What is seen key by key.
+  Value makeExactPart(OpFoldResult nearBlocks);
   /// The columns of a level, each standing for `width` keys.
   Value makeLevel(int64_t level, bool isTop);
   attn::AttendOp attend(Value key, Value value, Value set, int64_t width);
@@ -56,8 +70,9 @@ private:
   Location loc;
   OpBuilder builder;
   int64_t columns, fanout, base;
-  /// From a query's number to its position.
-  Value shift;
+  /// From a query's number to its position, and to those of the blocks at the near window's ends:
+  /// far nodes lie around these as they would lie around the query without a window.
+  Value shift, shiftBefore, shiftAfter;
   Value keyCount;
 };
 } // namespace
@@ -68,9 +83,9 @@ LogicalResult HierarchyExpansion::check() {
     return set.emitOpError("expected columns that divide the base, got ")
            << columns << " for blocks of " << base;
   // hierarchy-2
-  if (set.getNear() || set.getNearValue())
-    return set.emitOpError("expected no near window with columns: the query's own block is exact, "
-                           "and the base says how large it is");
+  if (Value near = set.getNear(); near && !near.getType().isIndex())
+    return set.emitOpError("expected one near window for all heads with columns, got ")
+           << near.getType();
   // hierarchy-3
   if (set.getOnly())
     return set.emitOpError("expected all levels with columns");
@@ -115,41 +130,109 @@ Value HierarchyExpansion::reduce(Value rows, int64_t by) {
       rows, ArrayRef<int64_t>{by}, DenseI64ArrayAttr(), Value());
 }
 
+OpFoldResult HierarchyExpansion::countNearBlocks() {
+  int64_t least = isFenwick() ? 0 : 1;
+  auto beyond = [&](int64_t keys) {
+    int64_t blocks = llvm::divideCeil(std::min(keys, widestNear), base);
+    return builder.getIndexAttr(std::max(blocks - least, int64_t{0}));
+  };
+  Value near = set.getNear();
+  if (!near)
+    return beyond(set.getNearValue().value_or(0));
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value).getResult();
+  };
+  near = builder.createOrFold<arith::MinSIOp>(loc, near, constant(widestNear));
+  Value blocks = builder.createOrFold<arith::CeilDivSIOp>(loc, near, constant(base));
+  blocks = builder.createOrFold<arith::SubIOp>(loc, blocks, constant(least));
+  return builder.createOrFold<arith::MaxSIOp>(loc, blocks, constant(0));
+}
+
+void HierarchyExpansion::readPositions(OpFoldResult nearBlocks) {
+  shift = arith::ConstantIndexOp::create(builder, loc, 0);
+  keyCount = extent(op.getKey(), 2);
+  if (!set.getFromStart())
+    shift = builder.createOrFold<arith::SubIOp>(loc, keyCount, extent(op.getQuery(), 2));
+  shiftBefore = shiftAfter = shift;
+  if (isConstantIntValue(nearBlocks, 0))
+    return;
+  Value blocks = getValueOrCreateConstantIndexOp(builder, loc, nearBlocks);
+  Value size = arith::ConstantIndexOp::create(builder, loc, base);
+  Value keys = builder.createOrFold<arith::MulIOp>(loc, blocks, size);
+  shiftBefore = builder.createOrFold<arith::SubIOp>(loc, shift, keys);
+  shiftAfter = builder.createOrFold<arith::AddIOp>(loc, shift, keys);
+}
+
+AffineExpr HierarchyExpansion::positionBy(unsigned symbol) {
+  return getAffineDimExpr(0, op.getContext()) + getAffineSymbolExpr(symbol, op.getContext());
+}
+
 Value HierarchyExpansion::makeSet(ArrayRef<AffineExpr> constraints) {
-  SmallVector<bool> isEqual(constraints.size(), false);
-  IntegerSet integers = IntegerSet::get(2, 1, constraints, isEqual);
+  // Only the shifts that constraints use are numbers of the set.
+  SmallVector<AffineExpr> replacements;
+  SmallVector<Value> numbers;
+  unsigned symbol = 0;
+  for (Value value : {shift, shiftBefore, shiftAfter}) {
+    auto uses = [&](AffineExpr expr) { return expr.isFunctionOfSymbol(symbol); };
+    replacements.push_back(
+        getAffineSymbolExpr(static_cast<unsigned>(numbers.size()), op.getContext()));
+    if (llvm::any_of(constraints, uses))
+      numbers.push_back(value);
+    ++symbol;
+  }
+  SmallVector<AffineExpr> renamed = llvm::map_to_vector(
+      constraints, [&](AffineExpr expr) { return expr.replaceSymbols(replacements); });
+  SmallVector<bool> isEqual(renamed.size(), false);
+  IntegerSet integers = IntegerSet::get(2, static_cast<unsigned>(numbers.size()), renamed, isEqual);
+  SmallVector<int64_t> dynamic(numbers.size(), ShapedType::kDynamic);
   return sparsity::AffineOp::create(builder, loc, sparsity::SetType::get(op.getContext(), {1}),
-                                    integers, shift, ArrayRef<int64_t>{ShapedType::kDynamic},
-                                    Value(), /*from_start=*/true,
+                                    integers, numbers, dynamic, Value(), /*from_start=*/true,
                                     /*within_keys=*/isPast());
 }
 
+Value HierarchyExpansion::makeExactPart(OpFoldResult nearBlocks) {
+  if (isConstantIntValue(nearBlocks, 0)) {
+    auto exact = cast<DyadicOp>(builder.clone(*set));
+    exact.removeColumnsAttr();
+    exact.removeNearValueAttr();
+    exact.getNearMutable().clear();
+    exact.setOnly(ArrayRef<int64_t>{-1, -1});
+    return exact;
+  }
+  AffineExpr key = getAffineDimExpr(1, op.getContext());
+  int64_t neighbour = isFenwick() ? 0 : base;
+  AffineExpr first = positionBy(1).floorDiv(base) * base;
+  AffineExpr last =
+      isPast() ? positionBy(0) : positionBy(2).floorDiv(base) * base + (base - 1 + neighbour);
+  return makeSet({key - first + neighbour, last - key});
+}
+
 Value HierarchyExpansion::makeLevel(int64_t level, bool isTop) {
-  MLIRContext *context = op.getContext();
-  AffineExpr position = getAffineDimExpr(0, context) + getAffineSymbolExpr(0, context);
-  AffineExpr column = getAffineDimExpr(1, context);
+  AffineExpr column = getAffineDimExpr(1, op.getContext());
   int64_t size = base;
   for (int64_t step = 0; step < level; ++step)
     size *= fanout;
-  // The query's own node on this level and its parent; nodes have `columns` columns each.
-  AffineExpr own = position.floorDiv(size) * columns;
-  AffineExpr parent = position.floorDiv(size * fanout) * (columns * fanout);
+  // The own node of a position on this level and its parent; nodes have `columns` columns each.
+  auto ownOf = [&](unsigned symbol) { return positionBy(symbol).floorDiv(size) * columns; };
+  auto parentOf = [&](unsigned symbol) {
+    return positionBy(symbol).floorDiv(size * fanout) * (columns * fanout);
+  };
   int64_t child = columns, children = columns * fanout;
   if (isFenwick()) {
-    SmallVector<AffineExpr> past = {own - column - 1};
+    SmallVector<AffineExpr> past = {ownOf(1) - column - 1};
     if (!isTop)
-      past.push_back(column - parent);
+      past.push_back(column - parentOf(1));
     return makeSet(past);
   }
-  SmallVector<AffineExpr> past = {own - child - column - 1};
+  SmallVector<AffineExpr> past = {ownOf(1) - child - column - 1};
   if (!isTop)
-    past.push_back(column - parent + children);
+    past.push_back(column - parentOf(1) + children);
   Value before = makeSet(past);
   if (isPast())
     return before;
-  SmallVector<AffineExpr> future = {column - own - 2 * child};
+  SmallVector<AffineExpr> future = {column - ownOf(2) - 2 * child};
   if (!isTop)
-    future.push_back(parent + 2 * children - 1 - column);
+    future.push_back(parentOf(2) + 2 * children - 1 - column);
   Value after = makeSet(future);
   return sparsity::UnionOp::create(builder, loc, before.getType(), ValueRange{before, after});
 }
@@ -192,14 +275,11 @@ attn::AttendOp HierarchyExpansion::attend(Value key, Value value, Value pairs, i
 LogicalResult HierarchyExpansion::run() {
   if (failed(check()))
     return failure();
-  shift = arith::ConstantIndexOp::create(builder, loc, 0);
-  keyCount = extent(op.getKey(), 2);
-  if (!set.getFromStart())
-    shift = builder.createOrFold<arith::SubIOp>(loc, keyCount, extent(op.getQuery(), 2));
-  auto exact = cast<DyadicOp>(builder.clone(*set));
-  exact.removeColumnsAttr();
-  exact.setOnly(ArrayRef<int64_t>{-1, -1});
+  OpFoldResult nearBlocks = countNearBlocks();
+  readPositions(nearBlocks);
+  Value exact = makeExactPart(nearBlocks);
   SmallVector<attn::AttendOp> parts = {attend(op.getKey(), op.getValue(), exact, 1)};
+  parts.front()->setAttr(hierarchyBase, builder.getIndexAttr(base));
   // Nodes before a query's own are whole where the query stands at a key.
   if (set.getFromStart() && isPast())
     parts.front()->setAttr(attn::AttnDialect::queriesWithinKeys, builder.getUnitAttr());

@@ -48,6 +48,9 @@ def ExpandHierarchiesPass : Pass<"lacuna-expand-hierarchies"> {
     attend over the exact part, one over the columns of each level, and a merge
     of them all, which is one kernel in the end (`lacuna-attn-to-tile`).
 
+    A `near` window is rounded up to blocks of the base: these are exact, too, and
+    levels lie around them as they would lie around the query without a window.
+
     Without `levels` the level above the top has 2^20 keys or more; the top level
     sees everything beyond at its own resolution.
 

@@ -258,6 +258,15 @@ static bool preferKnownWalk(std::vector<HopperCandidate> &shapes, sparsity::Bloc
   return true;
 }
 
+/// Keys of a base block of the hierarchy that the attend is over, or is the exact part of; 0
+/// without one.
+static int64_t findHierarchyBase(attn::AttendOp op) {
+  if (auto dyadic = op.getSet().getDefiningOp<sparsity::DyadicOp>())
+    return static_cast<int64_t>(dyadic.getBase());
+  auto base = op->getAttrOfType<IntegerAttr>(hierarchyBase);
+  return base ? base.getValue().trySExtValue().value_or(0) : 0;
+}
+
 FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendOp op,
                                                                    const Segments &segments,
                                                                    ArrayRef<int64_t> queryOption,
@@ -285,9 +294,8 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
     fitInto(map);
   // Query tiles inside a block of a hierarchy see whole nodes, which are whole key tiles where
   // blocks are large enough.
-  auto dyadic = op.getSet().getDefiningOp<sparsity::DyadicOp>();
-  if (dyadic && dyadic.getBase() % hierarchyBlock == 0)
-    problem->queryBlock = problem->keyBlock = {static_cast<int64_t>(dyadic.getBase())};
+  if (int64_t base = findHierarchyBase(op); base > 0 && base % hierarchyBlock == 0)
+    problem->queryBlock = problem->keyBlock = {base};
   std::optional<KeySpans> spans;
   if (segments.getRank(0) > 1) {
     AssumedNumbers numbers;

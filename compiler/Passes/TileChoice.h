@@ -6,6 +6,10 @@
 
 namespace lacuna {
 
+/// Attribute of the exact part of a hierarchy: the keys of a base block, which query tiles are to
+/// lie in.
+inline constexpr llvm::StringLiteral hierarchyBase = "attn.hierarchy_base";
+
 /// Boxes of all segments, flat: `asked` itself when it has one extent per axis, else even boxes of
 /// `asked` (one number) or of `standard` tokens, whose last extent is at least `innermost`.
 /// `option` names `asked` in what is emitted.

@@ -181,7 +181,7 @@ struct ColumnIndex {
 };
 /// The column through which a query of the hierarchy sees a key; nothing for exact pairs.
 using Columns = std::function<std::optional<ColumnIndex>(const PairIndex &)>;
-/// Columns of nodes that have `columns` each.
+/// Columns of nodes that have `columns` each. A near window is rounded up to whole blocks of keys.
 Columns dyadicColumns(Dyadic parameters, int64_t columns);
 
 //===----------------------------------------------------------------------===//

@@ -176,11 +176,20 @@ Set dyadic(Dyadic parameters) {
 
 Columns dyadicColumns(Dyadic parameters, int64_t columns) {
   return [=](const PairIndex &pair) -> std::optional<ColumnIndex> {
-    int64_t p = pair.position(parameters.fromStart)[0], j = pair.key;
-    int64_t size = parameters.base, most = parameters.levels.value_or(40);
+    int64_t p = pair.position(parameters.fromStart)[0], j = pair.key, base = parameters.base;
+    // The near window reaches into so many blocks beside the own one, and all of these are exact.
+    int64_t least = parameters.fenwick ? 0 : 1, reach = least;
+    if (parameters.near)
+      reach = std::max(
+          reach, ceilDivide(std::min(parameters.near->at(pair.head), int64_t{1} << 40), base));
+    int64_t own = floorDivide(p, base), block = floorDivide(j, base);
+    if (std::abs(block - own) <= reach)
+      return std::nullopt;
+    // Around the exact part, far nodes lie as around a query without a window.
+    p += (block < own ? least - reach : reach - least) * base;
+    int64_t size = base, most = parameters.levels.value_or(40);
     for (int64_t level = 0; level < most; ++level, size *= parameters.fanout) {
-      int64_t blocks = std::abs(floorDivide(j, parameters.base) - floorDivide(p, parameters.base));
-      if (blocks > (parameters.fenwick ? 0 : 1) && isOnLevel(parameters, level, size, p, j))
+      if (isOnLevel(parameters, level, size, p, j))
         return ColumnIndex{level, floorDivide(j, size / columns)};
       // Nodes of this size hold every sequence.
       if (size > (int64_t{1} << 40))

@@ -13,21 +13,10 @@ func.func @hierarchy_1_columns(%q: tensor<1x2x?x64xf32>) -> tensor<1x2x?x64xf32>
 
 // -----
 
-// A window would cut columns.
-func.func @hierarchy_2_near(%q: tensor<1x2x?x64xf32>) -> tensor<1x2x?x64xf32> {
-  // expected-error @+1 {{'sparsity.dyadic' op expected no near window with columns: the query's own block is exact, and the base says how large it is}}
-  %set = sparsity.dyadic fenwick base 128 near(100) levels 2 columns 32 from_start
-  %o = attn.attend %q, %q, %q over %set
-      : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>
-  return %o : tensor<1x2x?x64xf32>
-}
-
-// -----
-
-// So would one whose size a run gives.
-func.func @hierarchy_2_near_number(%q: tensor<1x2x?x64xf32>, %n: index) -> tensor<1x2x?x64xf32> {
-  // expected-error @+1 {{'sparsity.dyadic' op expected no near window with columns}}
-  %set = sparsity.dyadic fenwick base 128 near(%n) levels 2 columns 32 from_start
+// All heads see the same columns.
+func.func @hierarchy_2_near(%q: tensor<1x2x?x64xf32>, %n: tensor<2xi32>) -> tensor<1x2x?x64xf32> {
+  // expected-error @+1 {{'sparsity.dyadic' op expected one near window for all heads with columns, got 'tensor<2xi32>'}}
+  %set = sparsity.dyadic fenwick base 128 near(%n : tensor<2xi32>) levels 2 columns 32 from_start
   %o = attn.attend %q, %q, %q over %set
       : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>
   return %o : tensor<1x2x?x64xf32>

@@ -8,12 +8,14 @@
 // CHECK-DAG: #[[FIRST:.*]] = affine_set<(d0, d1)[s0] : (((d0 + s0) floordiv 256) * 16 - d1 - 17 >= 0)>
 // CHECK-DAG: #[[LAST:.*]] = affine_set<(d0, d1)[s0] : (d1 - ((d0 + s0) floordiv 256) * 16 - 32 >= 0)>
 // CHECK-DAG: #[[KEYS:.*]] = affine_set<(d0, d1)[s0] : (((d0 + s0) floordiv 64) * 64 - d1 - 1 >= 0)>
+// CHECK-DAG: #[[WINDOW:.*]] = affine_set<(d0, d1)[s0, s1] : (d1 - ((d0 + s1) floordiv 64) * 64 >= 0, d0 + s0 - d1 >= 0)>
+// CHECK-DAG: #[[BOTH:.*]] = affine_set<(d0, d1)[s0, s1] : (d1 - ((d0 + s0) floordiv 64) * 64 + 64 >= 0, ((d0 + s1) floordiv 64) * 64 - d1 + 127 >= 0)>
 // CHECK-LABEL: func.func @fenwick(
 // CHECK-SAME:      %[[Q:[a-z0-9]+]]: tensor<1x4x?x64xbf16>, %[[K:[a-z0-9]+]]: tensor<1x2x?x64xbf16>, %[[V:[a-z0-9]+]]: tensor<1x2x?x32xbf16>)
 // CHECK-DAG:     %[[LOG8:.*]] = arith.constant 2.07944155 : f32
 // CHECK-DAG:     %[[LOG4:.*]] = arith.constant 1.38629436 : f32
 // CHECK:         %[[OWN:.*]] = sparsity.dyadic fenwick base 128 levels 2 only [-1, -1] from_start
-// CHECK-NEXT:    %[[O:.*]], %[[L:.*]] = attn.attend %[[Q]], %[[K]], %[[V]] over %[[OWN]] scale 5.000000e-01 from_start {attn.queries_within_keys}
+// CHECK-NEXT:    %[[O:.*]], %[[L:.*]] = attn.attend %[[Q]], %[[K]], %[[V]] over %[[OWN]] scale 5.000000e-01 from_start {attn.hierarchy_base = 128 : index, attn.queries_within_keys}
 // CHECK:         %[[K0:.*]] = select.summarize mean %[[K]] block [4]
 // CHECK:         %[[V0:.*]] = select.summarize mean %[[V]] block [4]
 // CHECK:         %[[SET0:.*]] = sparsity.affine #[[NEXT]] [0] from_start within_keys
@@ -43,7 +45,7 @@ func.func @fenwick(%q: tensor<1x4x?x64xbf16>, %k: tensor<1x2x?x64xbf16>, %v: ten
 // CHECK:         %[[QUERIES:.*]] = tensor.dim %[[Q]],
 // CHECK:         %[[SHIFT:.*]] = arith.subi %[[KEYS_THERE]], %[[QUERIES]]
 // CHECK:         %[[OWN:.*]] = sparsity.dyadic distance base 64 fanout 4 levels 2 only [-1, -1]{{$}}
-// CHECK-NEXT:    attn.attend %[[Q]], %[[K]], %[[K]] over %[[OWN]] from_start :
+// CHECK-NEXT:    attn.attend %[[Q]], %[[K]], %[[K]] over %[[OWN]] from_start {attn.hierarchy_base = 64 : index} :
 // CHECK:         %[[K0:.*]] = select.summarize mean %[[K]] block [4]
 // CHECK-DAG:     %[[B0:.*]] = sparsity.affine #[[BEFORE]] [%[[SHIFT]]] from_start{{$}}
 // CHECK-DAG:     %[[A0:.*]] = sparsity.affine #[[AFTER]] [%[[SHIFT]]] from_start{{$}}
@@ -91,6 +93,60 @@ func.func @keys(%q: tensor<1x2x?x64xf32>) -> tensor<1x2x?x64xf32> {
 // CHECK-NEXT:    return
 func.func @without_columns(%q: tensor<1x2x?x64xf32>) -> tensor<1x2x?x64xf32> {
   %set = sparsity.dyadic distance base 64 levels 2 only [-1, 0] causal
+  %o = attn.attend %q, %q, %q over %set
+      : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>
+  return %o : tensor<1x2x?x64xf32>
+}
+
+// A window of 100 keys is two blocks of 64: these are exact, and levels lie around a query two blocks before.
+// CHECK-LABEL: func.func @near(
+// CHECK:         %[[EXACT:.*]] = sparsity.affine #[[WINDOW]] [0, -128] from_start within_keys
+// CHECK-NEXT:    attn.attend %{{.*}} over %[[EXACT]] from_start {attn.hierarchy_base = 64 : index, attn.queries_within_keys}
+// CHECK:         sparsity.affine #{{.*}} [-128] from_start within_keys
+// CHECK:         sparsity.affine #{{.*}} [-128] from_start within_keys
+// CHECK:         attn.merge
+func.func @near(%q: tensor<1x2x?x64xf32>) -> tensor<1x2x?x64xf32> {
+  %set = sparsity.dyadic fenwick base 64 near(100) levels 2 columns 64 from_start
+  %o = attn.attend %q, %q, %q over %set
+      : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>
+  return %o : tensor<1x2x?x64xf32>
+}
+
+// From both sides nodes after the query have a position of their own. Neighbours are exact anyway.
+// CHECK-LABEL: func.func @near_two_sided(
+// CHECK:         %[[EXACT:.*]] = sparsity.affine #[[BOTH]] [-64, 64] from_start{{$}}
+// CHECK-NEXT:    attn.attend %{{.*}} over %[[EXACT]]
+// CHECK-DAG:     sparsity.affine #{{.*}} [-64] from_start{{$}}
+// CHECK-DAG:     sparsity.affine #{{.*}} [64] from_start{{$}}
+// CHECK:         sparsity.union
+func.func @near_two_sided(%q: tensor<1x2x?x64xf32>) -> tensor<1x2x?x64xf32> {
+  %set = sparsity.dyadic distance base 64 near(128) levels 1 columns 16 from_start
+  %o = attn.attend %q, %q, %q over %set
+      : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>
+  return %o : tensor<1x2x?x64xf32>
+}
+
+// A window within the neighbours adds nothing.
+// CHECK-LABEL: func.func @near_neighbours(
+// CHECK:         sparsity.dyadic distance base 64 levels 1 only [-1, -1] causal from_start
+func.func @near_neighbours(%q: tensor<1x2x?x64xf32>) -> tensor<1x2x?x64xf32> {
+  %set = sparsity.dyadic distance base 64 near(64) levels 1 columns 16 causal from_start
+  %o = attn.attend %q, %q, %q over %set
+      : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>
+  return %o : tensor<1x2x?x64xf32>
+}
+
+// A window that a run gives is a number of blocks that the run computes, none where it is negative.
+// CHECK-LABEL: func.func @near_number(
+// CHECK-SAME:      %[[N:[a-z0-9]+]]: index)
+// CHECK:         %[[CUT:.*]] = arith.minsi %[[N]],
+// CHECK:         %[[BLOCKS:.*]] = arith.ceildivsi %[[CUT]],
+// CHECK:         %[[SOME:.*]] = arith.maxsi %[[BLOCKS]],
+// CHECK:         %[[KEYS:.*]] = arith.muli %[[SOME]],
+// CHECK:         %[[BEFORE:.*]] = arith.subi %{{.*}}, %[[KEYS]]
+// CHECK:         sparsity.affine #[[WINDOW]] [0, %[[BEFORE]]] from_start within_keys
+func.func @near_number(%q: tensor<1x2x?x64xf32>, %n: index) -> tensor<1x2x?x64xf32> {
+  %set = sparsity.dyadic fenwick base 64 near(%n) levels 2 columns 64 from_start
   %o = attn.attend %q, %q, %q over %set
       : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>
   return %o : tensor<1x2x?x64xf32>

@@ -216,7 +216,9 @@ def hierarchies():
                       ("fenwick fanout 4", "fenwick base 128 fanout 4 levels 2 columns 32 from_start"),
                       ("distance causal", "distance base 64 levels 3 columns 64 causal"),
                       ("distance", "distance base 32 levels 4 columns 8"),
-                      ("one column", "fenwick base 64 levels 5 columns 1")):
+                      ("one column", "fenwick base 64 levels 5 columns 1"),
+                      ("fenwick near", "fenwick base 128 near(200) levels 3 columns 64 from_start"),
+                      ("distance near", "distance base 64 near(100) levels 3 columns 32 causal")):
         for d in (64, 128):
             yield Check("hierarchies", f"{name} D{d}", spec(f"%set = sparsity.dyadic {set}", d=d),
                         sizes + ([] if "start" in set else ["b=1,nq=70,nk=900"]), sanitize=d == 64)
