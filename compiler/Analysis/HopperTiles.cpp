@@ -34,8 +34,6 @@ llvm::StringRef lacuna::stringify(HopperRefusal refusal) {
     return "instruction shape";
   case HopperRefusal::Unproven:
     return "no gain when measured";
-  case HopperRefusal::SeveralTiles:
-    return "several tiles for an entry of the list";
   case HopperRefusal::Slower:
     return "more work";
   }

@@ -27,8 +27,6 @@ enum class HopperRefusal {
   Instruction,
   /// Larger than what was faster when measured.
   Unproven,
-  /// Several tiles for each entry of a list.
-  SeveralTiles,
   /// Another shape takes fewer clocks.
   Slower,
 };

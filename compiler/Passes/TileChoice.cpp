@@ -232,32 +232,6 @@ bool lacuna::hasHopperModel(const Segments &segments) {
   return segments.size() == 1 && segments.getRank(0) <= 3;
 }
 
-/// Puts a shape first with which a walk along `list` is known to be right, and returns whether
-/// there is one: tiles as large as the blocks, else query tiles of 64 rows. Several tiles for an
-/// entry under larger query tiles were visited twice on the machine, and why is not known.
-static bool preferKnownWalk(std::vector<HopperCandidate> &shapes, sparsity::BlocksOp list) {
-  auto find = [&](auto isWanted) {
-    return llvm::find_if(shapes, [&](const HopperCandidate &shape) {
-      bool isPossible = shape.refusal != HopperRefusal::Registers &&
-                        shape.refusal != HopperRefusal::SharedMemory &&
-                        shape.refusal != HopperRefusal::Instruction;
-      return isPossible && isWanted(shape);
-    });
-  };
-  auto known = find(
-      [&](const HopperCandidate &shape) { return ArrayRef<int64_t>(shape.key) == list.getKey(); });
-  if (known == shapes.end())
-    known = find([](const HopperCandidate &shape) { return countTokens(shape.query) == 64; });
-  if (known == shapes.end())
-    return false;
-  std::rotate(shapes.begin(), known, known + 1);
-  shapes.front().refusal = HopperRefusal::None;
-  for (HopperCandidate &other : llvm::drop_begin(shapes))
-    if (other.refusal == HopperRefusal::None)
-      other.refusal = HopperRefusal::SeveralTiles;
-  return true;
-}
-
 /// Keys of a base block of the hierarchy that the attend is over, or is the exact part of; 0
 /// without one.
 static int64_t findHierarchyBase(attn::AttendOp op) {
@@ -312,19 +286,6 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
   };
   std::vector<HopperCandidate> shapes = compare();
   bool isWalked = static_cast<bool>(findAdditiveList(op.getSet()));
-  if (isWalked && !shapes.empty() && !preferKnownWalk(shapes, list)) {
-    if (query->empty()) {
-      FailureOr<Extents> small = getAsked(op, segments, std::nullopt, {64}, "query-tile", 1);
-      if (failed(small))
-        return failure();
-      problem->query = *small;
-      shapes = compare();
-    }
-    // assign-tiles-6
-    if (!preferKnownWalk(shapes, list))
-      return op.emitOpError("expected key tiles as large as the blocks of the list, or query tiles "
-                            "of 64 rows, on this target");
-  }
   // Sets that are classified work with any tiles; those in blocks are only the better ones.
   if (shapes.empty() && !isWalked) {
     problem->queryBlock.clear();

@@ -3,6 +3,7 @@
 
 #include "lib/Support/BuildId.h"
 #include "lib/Support/Log.h"
+#include "runtime/Jit/AssemblerFaults.h"
 #include "runtime/Jit/Cubin.h"
 #include "runtime/Trace/Counters.h"
 #include "runtime/Trace/Nvtx.h"
@@ -165,6 +166,12 @@ Result<NvrtcOutput> Nvrtc::compileUncounted(const std::string &source, const std
                          fmt::format("NVRTC {} refuses '{}' (code {}): {}\n{}", version(), name,
                                      code, firstError(output.log), output.log));
   output.ptx = withoutTrailingZero(handle.text(api.ptxSize, api.ptx));
+  if (losesNegations(major, minor))
+    if (std::optional<std::string> place = findLostNegation(output.ptx))
+      return Status::error(StatusCode::Compile,
+                           fmt::format("NVRTC {} loses the sign of an operand of '{}' in '{}'; "
+                                       "expected NVRTC 13.4 or newer for this kernel",
+                                       version(), *place, name));
   output.cubin = handle.text(api.cubinSize, api.cubin);
   output.report = parseCompileLog(output.log);
   if (output.cubin.empty())

@@ -95,7 +95,7 @@ func.func @four_axes(%q: tensor<1x1x?x64xbf16>, %n: index) -> tensor<1x1x?x64xbf
 // CHECK-LABEL: func.func @block_tiles(
 // CHECK:         key_tile = array<i64: 128>, query_tile = array<i64: 128>
 // CHECK:         key_tile = array<i64: 32>, query_tile = array<i64: 64>
-// CHECK:         key_tile = array<i64: 4, 4, 8>, query_tile = array<i64: 4, 4, 8>
+// CHECK:         key_tile = array<i64: 2, 4, 8>, query_tile = array<i64: 4, 4, 8>
 func.func @block_tiles(%q: tensor<1x1x?x128xbf16>, %ids: tensor<1x1x?x?xi32>, %counts: tensor<1x1x?xi32>)
     -> (tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>) {
   %a = sparsity.blocks %ids, %counts query [128] key [128] : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>

@@ -35,15 +35,3 @@ func.func @assign_tiles_5_grid(%q: tensor<1x2x?x64xbf16>, %ids: tensor<1x2x?x?xi
       : tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16> -> tensor<1x2x?x64xbf16>
   return %o : tensor<1x2x?x64xbf16>
 }
-
-// -----
-
-// Several tiles for each entry of a list go with query tiles of one warpgroup.
-func.func @assign_tiles_6(%q: tensor<1x2x?x64xbf16>, %ids: tensor<1x2x?x?xi32>,
-                          %counts: tensor<1x2x?xi32>) -> tensor<1x2x?x64xbf16> {
-  %set = sparsity.blocks %ids, %counts query [128] key [128] : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>
-  // expected-error @+1 {{expected key tiles as large as the blocks of the list, or query tiles of 64 rows, on this target}}
-  %o = attn.attend %q, %q, %q over %set {query_tile = array<i64: 128>, key_tile = array<i64: 64>}
-      : tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16> -> tensor<1x2x?x64xbf16>
-  return %o : tensor<1x2x?x64xbf16>
-}

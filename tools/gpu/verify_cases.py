@@ -174,6 +174,12 @@ def lists():
         yield case("and a window, sinks, causal", near, d=d, blocks=blocks, sets=small, slow=d == 256, sanitize=blocks == (64, 64))
     yield case("one for all heads and entries", past, shape="1x1", sets=share)
     yield case("one per group", near, shape="?x2", group=" group 2", sets=share)
+    # Several tiles for each entry, an odd number of them in the last one: docs/decisions/0012-assembler-fault.md.
+    whole = ["b=1,n=575,ids=100%", "b=1,n=700,ids=60%,counts=ragged", "b=2,nq=100,nk=1000,ids=40%", "b=1,n=192,ids=100%"]
+    band = "%list = LIST\n%near = sparsity.window left(9) right(2)\n%some = sparsity.union %list, %near\n"
+    yield case("two tiles an entry, and a window, causal", band + "%past = sparsity.causal\n%set = sparsity.intersect %some, %past",
+               shape="?x2", group=" group 2", d=56, blocks=(192, 128), type="f16", sets=whole)
+    yield case("two tiles an entry, causal", past, d=256, blocks=(128, 192), sets=whole)
     yield case("one for all entries", "%set = LIST", shape="1x4", sets=share)
     # Ids behind the end and before the start, counts out of range, descending ids.
     yield case("odd ids", near, shape="1x1", sets=[

@@ -1,6 +1,7 @@
 //===- NvrtcTest.cpp - kernels compile, or say why not ---------------------===//
 #include "test/Unit/runtime/TestNvrtc.h"
 
+#include "runtime/Jit/AssemblerFaults.h"
 #include "runtime/Jit/Cubin.h"
 
 #include <filesystem>
@@ -107,6 +108,27 @@ TEST(Nvrtc, saysWhereTheSourceIsWrong) {
   EXPECT_EQ(output.status().code(), StatusCode::Compile);
   EXPECT_THAT(output.status().message(),
               HasSubstr("broken.cu(1): error: identifier \"undeclared\" is undefined"));
+}
+
+// Machine code with a sign lost is not handed out.
+TEST(Nvrtc, refusesWhatItsAssemblerGetsWrong) {
+  LACUNA_NVRTC_OR_SKIP(nvrtc);
+  std::string source = R"(extern "C" __global__ void least(int *x) {
+  int *mine = x + 4 * threadIdx.x;
+  mine[3] = min(min(mine[0], -mine[1]), mine[2]);
+})";
+  Result<NvrtcOutput> output = nvrtc.compile(source, "least.cu", "sm_90a");
+  int major = 0, minor = 0;
+  ASSERT_EQ(std::sscanf(nvrtc.version().c_str(), "%d.%d", &major, &minor), 2);
+  if (!losesNegations(major, minor)) {
+    EXPECT_TRUE(output) << output.status().message();
+    return;
+  }
+  ASSERT_FALSE(output);
+  EXPECT_EQ(output.status().code(), StatusCode::Compile);
+  EXPECT_THAT(output.status().message(), HasSubstr("loses the sign of an operand of 'min.s32"));
+  EXPECT_THAT(output.status().message(),
+              HasSubstr("in 'least.cu'; expected NVRTC 13.4 or newer for this kernel"));
 }
 
 TEST(Nvrtc, refusesUnknownArchitectures) {
