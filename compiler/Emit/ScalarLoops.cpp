@@ -152,9 +152,9 @@ LogicalResult ScalarPrinter::printFor(Operation &op) {
   std::string name = "j" + std::to_string(counter++);
   bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
   std::string type = typeOf(loop.getInductionVar());
-  // A round that visits a tile is long already. Unrolled, the loop would also need its number of
-  // rounds, a minimum that some assemblers get wrong: runtime/Jit/AssemblerFaults.h.
-  if (isWarp)
+  // Tiles of one entry of a list are few. Unrolled, the loop would need their number, a minimum
+  // that some assemblers get wrong: runtime/Jit/AssemblerFaults.h.
+  if (isWarp && loop->getParentOfType<scf::ForOp>())
     code.line("#pragma unroll 1");
   code.open("for (" + type + " " + name + " = " + use(loop.getLowerBound()) + "; " + name + " < " +
             use(loop.getUpperBound()) + "; " + name + " += " + use(loop.getStep()) + ") {");
