@@ -78,15 +78,21 @@ LogicalResult SelectPrinter::write(tile::SummarizeOp op) {
            << channels;
   if (failed(writeScalars(op, box)))
     return failure();
+  // A thread reads up to eight times 16 bytes.
+  int64_t lanes =
+      llvm::divideCeil(channels * elementOf(op.getSource()).getIntOrFloatBitWidth(), 128);
+  lanes = std::min<int64_t>(llvm::PowerOf2Ceil(lanes), 32);
+  blockThreads = static_cast<unsigned>(std::clamp<int64_t>(
+      llvm::PowerOf2Ceil(llvm::divideCeil(rows * lanes, 8)), 32, defaultThreads));
   unsigned source = inputOf(op.getSource()), target = inputOf(op.getTarget());
   std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead());
   body.open("auto token = [&](int row) -> i64 {");
   BoxPlace place = writeBoxPlace(body, scalars, "t", "row", op.getAt(), op.getSizes(), op.getBox());
   body.line(formatv("return {0} ? {1} : -1;", place.inside, place.number));
   body.close("};");
-  body.line(formatv("summarize<Summary::{0}, {1}, {2}, {3}, {4}>(", nameOf(op.getKind()),
+  body.line(formatv("summarize<Summary::{0}, {1}, {2}, {3}, {4}, {5}>(", nameOf(op.getKind()),
                     elementName(elementOf(op.getSource())), elementName(elementOf(op.getTarget())),
-                    first, channels));
+                    first, channels, blockThreads));
   body.line(formatv("    {0}, {1}, {2}, {3}, {4}, token, {5},", pointerOf(source),
                     offsetOf(source, {batch, head}), strideOf(source, 2), strideOf(source, 3), rows,
                     pointerOf(target)));
@@ -102,13 +108,13 @@ LogicalResult SelectPrinter::write(tile::FoldOp op) {
   unsigned source = inputOf(op.getSource()), target = inputOf(op.getTarget());
   std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
               row = scalars.use(op.getRow());
-  body.line(formatv("foldRow<{0}, {1}, {2}, {3}>({4}, {5}, {6}, {7}, {8}, {9}, {10}, {11}, {12});",
-                    elementName(elementOf(op.getSource())),
-                    cast<ShapedType>(op.getSource().getType()).getDimSize(3), op.getBy(),
-                    op.getReversed() ? "true" : "false", pointerOf(source),
-                    offsetOf(source, {batch, head}), strideOf(source, 2), strideOf(source, 3),
-                    extentOf(source, 2), row, pointerOf(target),
-                    offsetOf(target, {batch, head, row}), strideOf(target, 3)));
+  body.line(formatv(
+      "foldRow<{0}, {1}, {2}, {3}, {13}>({4}, {5}, {6}, {7}, {8}, {9}, {10}, {11}, {12});",
+      elementName(elementOf(op.getSource())),
+      cast<ShapedType>(op.getSource().getType()).getDimSize(3), op.getBy(),
+      op.getReversed() ? "true" : "false", pointerOf(source), offsetOf(source, {batch, head}),
+      strideOf(source, 2), strideOf(source, 3), extentOf(source, 2), row, pointerOf(target),
+      offsetOf(target, {batch, head, row}), strideOf(target, 3), blockThreads));
   parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceSummaries()};
   return success();
 }
@@ -316,7 +322,7 @@ FailureOr<KernelCode> SelectPrinter::print() {
     return failure();
   // Left alone, the assembler saves registers for more blocks than there are, and spills.
   bool isLarge = isa<tile::ScoreBlocksOp>(found) || blockThreads == manyThreads;
-  unsigned blocks = isLarge ? 1 : 4;
+  unsigned blocks = isLarge ? 1 : isa<tile::SummarizeOp>(found) ? 512 / blockThreads : 4;
   return finishPlain(blockThreads, body.str(), parts, blocks);
 }
 

@@ -1,11 +1,10 @@
 // Lacuna's device library, part 7: one row for each block of tokens; after the rows.
 //
-// A thread block takes one block of tokens. `Lanes` neighbouring lanes share a row, so that a warp
-// reads 32 / Lanes rows at once; sums are taken in an order that depends on the sizes alone.
+// A thread block of `Threads` threads, whole warps, takes one block of tokens. `lanes` neighbouring
+// lanes share a row, so that a warp reads 32 / lanes rows at once; sums are taken in an order that
+// depends on the sizes alone.
 
 enum class Summary { Mean, Sum, Min, Max, Variance, First, Radius, Norm, Similarity, Count };
-
-static constexpr int summaryThreads = 256, summaryWarps = summaryThreads / 32;
 
 /// The first power of two that is at least `value`, at most 32.
 __host__ __device__ constexpr int lanesFor(int value) {
@@ -16,8 +15,7 @@ __host__ __device__ constexpr int lanesFor(int value) {
 }
 
 /// Sum, or the greatest value, over all threads; every thread gets it.
-template <bool Greatest> __device__ __forceinline__ float reduceThreads(float value) {
-  __shared__ float parts[summaryWarps];
+template <bool Greatest, int Threads> __device__ __forceinline__ float reduceThreads(float value) {
   auto merge = [](float a, float b) {
     // NaN wins.
     return Greatest ? (a > b || a != a ? a : b) : a + b;
@@ -25,23 +23,26 @@ template <bool Greatest> __device__ __forceinline__ float reduceThreads(float va
 #pragma unroll
   for (int lane = 16; lane > 0; lane /= 2)
     value = merge(value, __shfl_xor_sync(~0u, value, lane));
+  if constexpr (Threads == 32)
+    return value;
+  __shared__ float parts[Threads / 32];
   __syncthreads();
   if (threadIdx.x % 32 == 0)
     parts[threadIdx.x / 32] = value;
   __syncthreads();
   float result = parts[0];
 #pragma unroll
-  for (int warp = 1; warp < summaryWarps; ++warp)
+  for (int warp = 1; warp < Threads / 32; ++warp)
     result = merge(result, parts[warp]);
   return result;
 }
 
 /// Channels [First, First + Channels) of the tokens of one block. `token(row)` is the number of the
 /// token in a row of the block's box, or -1 where there is none.
-template <class Element, int First, int Channels, class Token> struct SummaryBlock {
+template <class Element, int First, int Channels, int Threads, class Token> struct SummaryBlock {
   static constexpr int size = Chunk<Element>::size;
   static constexpr int lanes = lanesFor((Channels + size - 1) / size);
-  static constexpr int step = summaryThreads / lanes;
+  static constexpr int warps = Threads / 32, step = Threads / lanes;
   /// Channels that the lanes of a row hold at once.
   static constexpr int width = lanes * size;
 
@@ -55,12 +56,45 @@ template <class Element, int First, int Channels, class Token> struct SummaryBlo
     readChannels<Element, Channels>(source, offset + number * tokenStride + First * channelStride,
                                     channelStride, channel, values);
   }
-  /// Calls visit(number) for the tokens of this thread's rows.
-  template <class Visit> __device__ void forTokens(Visit &&visit) const {
-    for (int row = threadIdx.x / lanes; row < rows; row += step) {
-      const i64 number = token(row);
-      if (number >= 0)
-        visit(number);
+  /// Calls visit(number, values) with `size` channels from `channel` on of the tokens of this
+  /// thread's rows. Several loads are under way at once where whole ones are possible.
+  template <class Visit> __device__ void forReads(int channel, Visit &&visit) const {
+    typedef Chunk<Element> Lane;
+    const auto *first = static_cast<const typename Lane::Type *>(source) + offset +
+                        (First + channel) * channelStride;
+    float values[size];
+    if (Channels % size || !Lane::isWhole(first, channelStride) || tokenStride % size) {
+#pragma unroll 1
+      for (int row = threadIdx.x / lanes; row < rows; row += step) {
+        const i64 number = token(row);
+        if (number < 0)
+          continue;
+        read(number, channel, values);
+        visit(number, values);
+      }
+      return;
+    }
+    constexpr int ahead = 4;
+#pragma unroll 1
+    for (int from = threadIdx.x / lanes; from < rows; from += ahead * step) {
+      Lane lane[ahead];
+      i64 number[ahead];
+#pragma unroll
+      for (int i = 0; i < ahead; ++i) {
+        const int row = from + i * step;
+        number[i] = row < rows ? token(row) : -1;
+        // A row without a token reads that of another, which is not visited.
+        lane[i].whole =
+            *reinterpret_cast<const uint4 *>(first + max(number[i], i64(0)) * tokenStride);
+      }
+#pragma unroll
+      for (int i = 0; i < ahead; ++i) {
+#pragma unroll
+        for (int j = 0; j < size; ++j)
+          values[j] = Memory<Element>::load(lane[i].elements[j]);
+        if (number[i] >= 0)
+          visit(number[i], values);
+      }
     }
   }
   /// The same for whole warps, with -1 where a row has no token.
@@ -79,16 +113,16 @@ template <class Element, int First, int Channels, class Token> struct SummaryBlo
   }
   __device__ int count() const {
     int mine = 0;
-    for (int row = threadIdx.x; row < rows; row += summaryThreads)
+    for (int row = threadIdx.x; row < rows; row += Threads)
       mine += token(row) >= 0;
-    return static_cast<int>(reduceThreads<false>(static_cast<float>(mine)));
+    return static_cast<int>(reduceThreads<false, Threads>(static_cast<float>(mine)));
   }
 
   /// Combines `map(values)` of all tokens channel by channel, and gives finish(channel, value) the
   /// result of each channel once. `map(number, channel, values)` changes the values of a lane.
   template <class Map, class Merge, class Finish>
   __device__ void forChannels(float start, Map &&map, Merge &&merge, Finish &&finish) const {
-    __shared__ float parts[summaryWarps][width];
+    __shared__ float parts[warps][width];
 #pragma unroll 1
     for (int base = 0; base < Channels; base += width) {
       const int channel = base + firstChannel();
@@ -97,9 +131,7 @@ template <class Element, int First, int Channels, class Token> struct SummaryBlo
       for (int i = 0; i < size; ++i)
         total[i] = start;
       if (channel < Channels)
-        forTokens([&](i64 number) {
-          float values[size];
-          read(number, channel, values);
+        forReads(channel, [&](i64 number, float (&values)[size]) {
           map(number, channel, values);
 #pragma unroll
           for (int i = 0; i < size; ++i)
@@ -116,10 +148,10 @@ template <class Element, int First, int Channels, class Token> struct SummaryBlo
         for (int i = 0; i < size; ++i)
           parts[threadIdx.x / 32][firstChannel() + i] = total[i];
       __syncthreads();
-      for (int i = threadIdx.x; i < width && base + i < Channels; i += summaryThreads) {
+      for (int i = threadIdx.x; i < width && base + i < Channels; i += Threads) {
         float result = parts[0][i];
 #pragma unroll
-        for (int warp = 1; warp < summaryWarps; ++warp)
+        for (int warp = 1; warp < warps; ++warp)
           result = merge(result, parts[warp][i]);
         finish(base + i, result);
       }
@@ -128,11 +160,11 @@ template <class Element, int First, int Channels, class Token> struct SummaryBlo
 };
 
 /// Writes the summary of one block at `target` + `targetOffset`.
-template <Summary Kind, class Element, class Out, int First, int Channels, class Token>
+template <Summary Kind, class Element, class Out, int First, int Channels, int Threads, class Token>
 __device__ __forceinline__ void summarize(const void *source, i64 offset, i64 tokenStride,
                                           i64 channelStride, int rows, Token token, void *target,
                                           i64 targetOffset, i64 targetStride) {
-  typedef SummaryBlock<Element, First, Channels, Token> Block;
+  typedef SummaryBlock<Element, First, Channels, Threads, Token> Block;
   constexpr int size = Block::size;
   const Block block{source, offset, tokenStride, channelStride, rows, token};
   auto store = [&](int channel, float value) {
@@ -169,7 +201,7 @@ __device__ __forceinline__ void summarize(const void *source, i64 offset, i64 to
     block.forChannels(0.f, centre, add,
                       [&](int channel, float sum) { store(channel, sum / count); });
   } else if constexpr (Kind == Summary::First) {
-    for (int channel = threadIdx.x; channel < Channels; channel += summaryThreads)
+    for (int channel = threadIdx.x; channel < Channels; channel += Threads)
       store(channel,
             Memory<Element>::load(static_cast<const typename Memory<Element>::Type *>(
                 source)[offset + token(0) * tokenStride + (First + channel) * channelStride]));
@@ -199,7 +231,7 @@ __device__ __forceinline__ void summarize(const void *source, i64 offset, i64 to
         const float square = squares(number, true);
         most = most > square || most != most ? most : square;
       });
-      const float radius = sqrtf(reduceThreads<true>(most));
+      const float radius = sqrtf(reduceThreads<true, Threads>(most));
       if (threadIdx.x == 0)
         store(0, radius);
     } else if constexpr (Kind == Summary::Norm) {
@@ -208,7 +240,7 @@ __device__ __forceinline__ void summarize(const void *source, i64 offset, i64 to
         const float square = squares(number, false);
         sum += threadIdx.x % Block::lanes == 0 ? square : 0.f;
       });
-      const float norm = sqrtf(reduceThreads<false>(sum));
+      const float norm = sqrtf(reduceThreads<false, Threads>(sum));
       if (threadIdx.x == 0)
         store(0, norm);
     } else {
@@ -237,7 +269,7 @@ __device__ __forceinline__ void summarize(const void *source, i64 offset, i64 to
           for (int i = 0; i < size; ++i)
             total[i] = __fmaf_rn(values[i], inverse[r], total[i]);
         }
-        __shared__ float parts[summaryWarps][Block::width];
+        __shared__ float parts[Block::warps][Block::width];
 #pragma unroll
         for (int i = 0; i < size; ++i)
 #pragma unroll
@@ -249,15 +281,15 @@ __device__ __forceinline__ void summarize(const void *source, i64 offset, i64 to
           for (int i = 0; i < size; ++i)
             parts[threadIdx.x / 32][block.firstChannel() + i] = total[i];
         __syncthreads();
-        for (int i = threadIdx.x; i < Block::width && base + i < Channels; i += summaryThreads) {
+        for (int i = threadIdx.x; i < Block::width && base + i < Channels; i += Threads) {
           float sum = 0.f;
 #pragma unroll
-          for (int warp = 0; warp < summaryWarps; ++warp)
+          for (int warp = 0; warp < Block::warps; ++warp)
             sum += parts[warp][i];
           length = __fmaf_rn(sum, sum, length);
         }
       }
-      const float total = reduceThreads<false>(length);
+      const float total = reduceThreads<false, Threads>(length);
       if (threadIdx.x == 0)
         store(0, total / (count * count));
     }
@@ -265,12 +297,12 @@ __device__ __forceinline__ void summarize(const void *source, i64 offset, i64 to
 }
 
 /// Row `row` of folded tokens.
-template <class Element, int Channels, int By, bool Reversed>
+template <class Element, int Channels, int By, bool Reversed, int Threads>
 __device__ __forceinline__ void foldRow(const void *source, i64 offset, i64 tokenStride,
                                         i64 channelStride, i64 tokens, i64 row, void *target,
                                         i64 targetOffset, i64 targetStride) {
   typedef typename Memory<Element>::Type Type;
-  for (int i = threadIdx.x; i < By * Channels; i += summaryThreads) {
+  for (int i = threadIdx.x; i < By * Channels; i += Threads) {
     const int place = i / Channels;
     const i64 token = row * By + (Reversed ? By - 1 - place : place);
     static_cast<Type *>(target)[targetOffset + i * targetStride] =
