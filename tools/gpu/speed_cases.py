@@ -40,7 +40,7 @@ class Case:
             arguments += f", %ids: tensor<{self.lists}x?x?xi32>, %counts: tensor<{self.lists}x?xi32>"
         return HEAD.format(h=self.h, hk=self.hk, d=self.d, arguments=arguments,
                            set=self.set.format(grid=", ".join(map(str, grid)), axes=len(grid), lists=self.lists,
-                                               block=parameters.get("block")),
+                                               block=parameters.get("block"), levels=parameters.get("levels"), width=parameters.get("width")),
                            type=f" : !sparsity.set<{len(grid)}>" if grid else "")
 
     def values(self, parameters=None):
@@ -112,6 +112,19 @@ def radius_2d(parameters, table):
     return lambda b, h, i, j: (abs(i // width - j // width) <= 6) & (abs(i % width - j % width) <= 6)
 
 
+def radial_decay(parameters, table):
+    _, frame = parameters["grid"]
+    width, levels = parameters["width"], parameters["levels"]
+
+    def mask(b, h, i, j):
+        frames, space = abs(i // frame - j // frame), abs(i % frame - j % frame)
+        live = (frames < 2) & (space <= width)
+        for level in range(1, levels):
+            live = live | ((frames < 2 ** (level + 1)) & (space <= width // 2 ** level))
+        return live
+    return mask
+
+
 def block_lists(parameters, table):
     """As many blocks a row as the lists of the spec have; other ones, since only their number counts."""
     rows, keys = parameters["block"]
@@ -148,6 +161,9 @@ RADIUS_3D = """  %g = sparsity.grid [{grid}]
 RADIUS_2D = """  %g = sparsity.grid [{grid}]
   %set = sparsity.radius [6, 6] in %g : !sparsity.domain<{axes}>"""
 
+RADIAL = """  %g = sparsity.grid [{grid}]
+  %set = sparsity.bands {width} levels {levels} in %g : !sparsity.domain<{axes}>"""
+
 LISTS = """  %set = sparsity.blocks %ids, %counts query [{block[0]}] key [{block[1]}]
       : tensor<{lists}x?x?xi32>, tensor<{lists}x?xi32>"""
 
@@ -181,6 +197,8 @@ CASES = [
          floor="3.30x"),
     Case("2-D radius (6,6) 128x128", RADIUS_2D, radius_2d, n=16384, grid=[128, 128], small={"grid": [33, 37], "n": 1221, "b": 1},
          floor="3.30x"),
+    Case("radial decay 32x1560", RADIAL, radial_decay, n=49920, grid=[32, 1560], width=1560, levels=5,
+         small={"grid": [7, 150], "n": 1050, "b": 1, "width": 140}, floor="1.40x"),
     lists_case(5, 128, 128, "540 TF"),
     lists_case(10, 128, 128, "580 TF"),
     lists_case(25, 128, 128, "600 TF"),
