@@ -70,6 +70,8 @@ static constexpr double maskInstructions(ScoreMask mask) {
 }
 /// Copies: clocks of an instruction and of 128 bytes.
 static constexpr double copyClocks = 52, lineClocks = 3.7;
+/// Bytes per clock that the threads of a multiprocessor gather from L2.
+static constexpr double gatherRate = 27;
 
 TileClocks lacuna::estimateTile(const HopperShape &shape, ScoreMask mask) {
   double scores = static_cast<double>(shape.rows) * static_cast<double>(shape.keys);
@@ -83,7 +85,9 @@ TileClocks lacuna::estimateTile(const HopperShape &shape, ScoreMask mask) {
   double gaps = shape.consumers() >= 3 ? 0.9 : 1.05;
   clocks.softmax = gaps * (scores / exponentialRate + scores * perScore / vectorRate);
   double copies = static_cast<double>(panels(shape.headDim) + panels(shape.valueDim));
-  clocks.loads = copies * (copyClocks + lineClocks * static_cast<double>(shape.keys));
+  auto keys = static_cast<double>(shape.keys);
+  clocks.loads = shape.isGathered ? copies * 128 * keys / gatherRate
+                                  : copies * (copyClocks + lineClocks * keys);
   clocks.total = std::max({clocks.products / productShare, clocks.products + productGap,
                            clocks.softmax + softmaxGap, clocks.loads});
   return clocks;

@@ -20,6 +20,8 @@ struct HopperShape {
   int64_t rows, keys;
   /// Thread blocks that share a multiprocessor.
   int64_t blocks = 1;
+  /// Whether keys are gathered one by one.
+  bool isGathered = false;
 
   /// One consumer warpgroup per 64 rows.
   int64_t consumers() const { return rows / 64; }
@@ -29,6 +31,11 @@ struct HopperShape {
 struct HopperRegisters {
   int64_t producer, consumer;
 };
+
+/// The most keys of a tile that several boxes share.
+constexpr int64_t mostPackedKeys = 128;
+/// Registers of a producer that gathers keys, or that packs boxes of a list.
+constexpr int64_t packingProducer = 88;
 
 /// Registers of a producer whose walk over key tiles keeps `values` in registers.
 int64_t estimateProducer(int64_t values);
@@ -52,8 +59,8 @@ struct HopperRings {
 HopperRings fitHopperRings(const HopperShape &shape, HopperRings asked = {0, 0});
 
 inline int64_t sharedMemoryBytes(const HopperShape &shape, HopperRings rings) {
-  return sharedMemoryBytes(
-      {shape.rows, shape.keys, shape.headDim, shape.valueDim, rings.querySlots, rings.stages});
+  return sharedMemoryBytes({shape.rows, shape.keys, shape.headDim, shape.valueDim, rings.querySlots,
+                            rings.stages, shape.isGathered});
 }
 
 /// Clocks of one key tile on one multiprocessor.

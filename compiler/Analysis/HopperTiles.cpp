@@ -57,13 +57,37 @@ static bool isStorable(ArrayRef<int64_t> query) {
   return rows == 1;
 }
 
-/// Whether the matrix instructions and the copy engine take these boxes.
-static bool hasInstructions(ArrayRef<int64_t> query, ArrayRef<int64_t> key) {
+/// Whether keys of such boxes are gathered.
+static bool isGathered(ArrayRef<int64_t> key) {
+  return key.size() == 1 && key.front() < leastCopiedKeys;
+}
+
+/// Whether the matrix instructions and the copy engine take these boxes of `heads` heads.
+static bool hasInstructions(ArrayRef<int64_t> query, int64_t heads, ArrayRef<int64_t> key) {
   auto isCopyable = [](int64_t extent) { return extent >= 1 && extent <= 256; };
-  int64_t rows = product(query), keys = product(key);
-  return llvm::all_of(query, isCopyable) && llvm::all_of(key, isCopyable) && rows % 64 == 0 &&
-         rows <= 192 && keys % 16 == 0 && keys <= 256 && isStorable(query) &&
+  Extents tile(query);
+  tile.insert(tile.begin(), heads);
+  int64_t rows = product(tile), keys = product(key);
+  if (!llvm::all_of(tile, isCopyable) || rows % 64 != 0 || rows > 192 || !isStorable(tile))
+    return false;
+  if (isGathered(key))
+    return keys > 0 && leastCopiedKeys % keys == 0;
+  return llvm::all_of(key, isCopyable) && keys % 16 == 0 && keys <= 256 &&
          (key.size() == 1 || key.back() % 8 == 0 || 8 % key.back() == 0);
+}
+
+/// How many heads share a tile whose rows are `query` in each of them: one where that fills
+/// warpgroups, and two where one would leave the rows of gathered keys to a single warpgroup.
+static int64_t chooseHeads(const HopperProblem &problem, ArrayRef<int64_t> query,
+                           ArrayRef<int64_t> key) {
+  int64_t rows = product(query);
+  bool isEnough = rows % 64 == 0 && (rows > 64 || !isGathered(key));
+  if (isEnough || query.size() > 1)
+    return 1;
+  for (int64_t all : {128, 192, 64})
+    if (all % rows == 0 && problem.headGroup % (all / rows) == 0)
+      return all / rows;
+  return 1;
 }
 
 /// Calls `visit` with each box of `tokens` whose last extent is a multiple of `innermost`.
@@ -99,6 +123,20 @@ static bool isUnproven(const HopperProblem &problem, const HopperShape &shape, b
   return (isTall && problem.query.empty()) || (isWide && problem.key.empty());
 }
 
+static int64_t limitRegisters(const HopperProblem &problem, const HopperShape &shape) {
+  int64_t producer = shape.isGathered ? packingProducer : problem.producerRegisters;
+  return hopperRegistersFor(shape.consumers(), producer).consumer;
+}
+
+/// The most keys of a tile of gathered ones that registers and shared memory allow.
+static int64_t chooseGatheredKeys(const HopperProblem &problem, HopperShape shape) {
+  for (shape.keys = mostPackedKeys; shape.keys > leastCopiedKeys; shape.keys -= 16)
+    if (estimateRegisters(shape, problem.elementRegisters) <= limitRegisters(problem, shape) &&
+        sharedMemoryBytes(shape, fitHopperRings(shape)) <= sharedMemoryLimit)
+      break;
+  return shape.keys;
+}
+
 /// Registers, shared memory and rings of a shape, and whether it can be.
 static HopperCandidate describe(const HopperProblem &problem, const Extents &query,
                                 const Extents &key) {
@@ -107,15 +145,18 @@ static HopperCandidate describe(const HopperProblem &problem, const Extents &que
   candidate.query = query;
   candidate.key = key;
   HopperShape &shape = candidate.shape;
-  shape = {problem.headDim, problem.valueDim, product(query), product(key)};
+  candidate.heads = chooseHeads(problem, query, key);
+  shape = {problem.headDim, problem.valueDim, candidate.heads * product(query), product(key)};
+  shape.isGathered = isGathered(key);
+  if (shape.isGathered)
+    shape.keys = chooseGatheredKeys(problem, shape);
   candidate.registers = estimateRegisters(shape, problem.elementRegisters);
-  candidate.registerLimit =
-      hopperRegistersFor(shape.consumers(), problem.producerRegisters).consumer;
+  candidate.registerLimit = limitRegisters(problem, shape);
   HopperRings rings = fitHopperRings(shape);
   candidate.querySlots = rings.querySlots;
   candidate.stages = rings.stages;
   candidate.sharedBytes = sharedMemoryBytes(shape, rings);
-  if (!hasInstructions(query, key))
+  if (!hasInstructions(query, candidate.heads, key))
     candidate.refusal = HopperRefusal::Instruction;
   else if (candidate.sharedBytes > sharedMemoryLimit)
     candidate.refusal = HopperRefusal::SharedMemory;
@@ -187,6 +228,12 @@ static std::vector<Extents> queryBoxes(const HopperProblem &problem, ArrayRef<in
         boxes.push_back(box);
     });
   }
+  // The rows of a block that is too small for a warpgroup, in several heads.
+  if (boxes.empty() && problem.queryBlock.size() == 1)
+    for (int64_t rows = problem.queryBlock.front(); rows > 0 && boxes.empty(); --rows)
+      if (problem.queryBlock.front() % rows == 0 &&
+          rows * chooseHeads(problem, {rows}, problem.keyBlock) % 64 == 0)
+        boxes.push_back({rows});
   // Every extent of a tiny grid is too long: pad the innermost axis.
   if (boxes.empty() && problem.queryBlock.empty()) {
     boxes.emplace_back(sizes.size(), 1);
@@ -199,8 +246,10 @@ static std::vector<Extents> keyBoxes(const HopperProblem &problem, size_t rank) 
   if (!problem.key.empty())
     return {problem.key};
   std::vector<Extents> boxes;
-  // Small blocks have small tiles.
+  // Small blocks have small tiles, and the smallest are gathered.
   const bool isListed = !problem.keyBlock.empty();
+  if (isListed && isGathered(problem.keyBlock) && leastCopiedKeys % problem.keyBlock.front() == 0)
+    return {problem.keyBlock};
   // Other boxes are long along the innermost axis, where masks cost least.
   int64_t innermost = rank == 1 ? 16 : 8;
   if (rank > 1 && isListed && problem.keyBlock.back() % 8 != 0)

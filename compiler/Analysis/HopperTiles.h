@@ -35,6 +35,8 @@ llvm::StringRef stringify(HopperRefusal refusal);
 /// One choice of tiles.
 struct HopperCandidate {
   Extents query, key;
+  /// Heads whose rows are one tile.
+  int64_t heads = 1;
   HopperShape shape = {};
   int64_t registers = 0, registerLimit = 0;
   int64_t querySlots = 0, stages = 0, sharedBytes = 0;
@@ -51,6 +53,9 @@ struct HopperProblem {
   Extents query, key;
   /// Blocks of a list, which tiles divide; empty without one.
   Extents queryBlock, keyBlock;
+  /// Neighbouring heads that have the same list and the same keys, so that their rows may share a
+  /// tile.
+  int64_t headGroup = 1;
   /// Of partial tiles.
   ScoreMask mask = ScoreMask::Bounds;
   /// Registers per thread that masks and score functions take.

@@ -22,7 +22,7 @@ static std::string join(ArrayRef<std::string> parts) { return llvm::join(parts, 
 void AttendPrinter::bindGrid(ScalarPrinter &printer) {
   auto grid = kernel.getGridArguments();
   printer.bind(grid[0], "item.batch", 0, INT32_MAX);
-  printer.bind(grid[1], "item.head", 0, INT32_MAX);
+  printer.bind(grid[1], "item.head", 0, INT32_MAX / static_cast<int64_t>(attend.getHeads()));
   for (size_t axis = 2; axis < grid.size(); ++axis)
     printer.bind(grid[axis], formatv("item.tile{0}", axis - 2).str(), 0,
                  ScalarPrinter::limit / attend.getQueryBox()[axis - 2]);
@@ -168,16 +168,53 @@ void AttendPrinter::writeKeyCopies(CodeWriter &out, ScalarPrinter &scalars) {
   }
 }
 
+std::string AttendPrinter::rowInHead(StringRef row) {
+  return attend.getHeads() == 1 ? row.str()
+                                : formatv("{0} % {1}", row, attend.getRowsOfHead()).str();
+}
+
+std::string AttendPrinter::headOfRow(ScalarPrinter &scalars, StringRef row) {
+  std::string first = scalars.use(attend.getHead());
+  return attend.getHeads() == 1
+             ? first
+             : formatv("({0} + {1} / {2})", first, row, attend.getRowsOfHead()).str();
+}
+
+/// Where the rows of gathered keys and values are. Their maps stay parameters of the kernel: what a
+/// launch asks of them, aligned rows of channels side by side, is what copies of 16 bytes need.
+LogicalResult AttendPrinter::writeKeyRows(CodeWriter &out, ScalarPrinter &scalars) {
+  hopper::TileOp tile = segments.front().tile;
+  if (segments.size() > 1)
+    return segments.back().tile.emitOpError("expected gathered keys to come from one grid of one "
+                                            "key head");
+  for (bool isKey : {true, false}) {
+    Value tensor = isKey ? tile.getKey() : tile.getValue();
+    out.line(formatv("const KeyRows {0}{{{1},", isKey ? "keyRows" : "valueRows",
+                     rowPointer(scalars, tensor, scalars.use(tile.getBatch()),
+                                scalars.use(tile.getHead()), tile.getBase(), "0")));
+    out.line(formatv("    2 * static_cast<u32>({0}), {1}};", strideOf(inputOf(tensor), 2),
+                     scalars.use(tile.getSizes().front())));
+  }
+  return success();
+}
+
 LogicalResult AttendPrinter::writeProducer(CodeWriter &out) {
   ScalarPrinter scalars(out, sources());
   bindGrid(scalars);
+  const bool isGathered = attend.isGathered();
   SmallVector<Value> roots{attend.getBatch(), attend.getHead()};
-  for (KeySegment &segment : segments)
+  for (KeySegment &segment : segments) {
     roots.append({segment.tile.getBatch(), segment.tile.getHead()});
+    if (isGathered)
+      roots.append({segment.tile.getBase(), segment.tile.getSizes().front()});
+  }
   llvm::append_range(roots, attend.getAt());
   if (failed(scalars.printNeeded(kernel.getBody().front(), roots)))
     return failure();
-  writeKeyCopies(out, scalars);
+  if (!isGathered)
+    writeKeyCopies(out, scalars);
+  else if (failed(writeKeyRows(out, scalars)))
+    return failure();
   SmallVector<std::string> queryAt;
   for (Value coordinate : attend.getAt())
     queryAt.push_back(scalars.use(coordinate));
@@ -189,10 +226,13 @@ LogicalResult AttendPrinter::writeProducer(CodeWriter &out) {
                            scalars.use(attend.getBatch())) +
            ");");
   out.close("});");
-  out.open("walk(args, item, [&](int kind, int a0, int a1, int a2) {");
-  out.line("producer.tile(kind, a0, a1, a2, copyKeys, copyValues);");
+  out.open(isGathered ? "walk(args, item, [&](int kind, bool isHere, int a0) {"
+                      : "walk(args, item, [&](int kind, int a0, int a1, int a2) {");
+  out.line(isGathered ? "producer.tile(kind, isHere, a0, keyRows, valueRows);"
+                      : "producer.tile(kind, a0, a1, a2, copyKeys, copyValues);");
   out.close("});");
-  out.line("producer.end(copyKeys, copyValues);");
+  out.line(isGathered ? "producer.end(keyRows, valueRows);"
+                      : "producer.end(copyKeys, copyValues);");
   return success();
 }
 
@@ -201,7 +241,8 @@ LogicalResult AttendPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars
   auto rowCoordinates = [&] {
     SmallVector<std::string> at;
     for (size_t axis = 0; axis < queryBox.size(); ++axis)
-      at.push_back(boxCoordinate(scalars.use(attend.getAt()[axis]), "row", "", queryBox, axis));
+      at.push_back(boxCoordinate(scalars.use(attend.getAt()[axis]), rowInHead("row"), "", queryBox,
+                                 axis));
     return at;
   };
   out.open("auto copyOutput = [&](u32 source, int row, int panel) {");
@@ -211,7 +252,7 @@ LogicalResult AttendPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars
     at.push_back(formatv("q{0}", axis).str());
   }
   out.line("copyOut(outputMap, source, " +
-           copyCoordinates(outputMap, at, scalars.use(attend.getHead()),
+           copyCoordinates(outputMap, at, headOfRow(scalars, "row"),
                            scalars.use(attend.getBatch())) +
            ");");
   out.close("};");
@@ -232,7 +273,7 @@ LogicalResult AttendPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars
     out.line("if (" + inside + ")");
     out.line(
         formatv("  static_cast<float *>({0})[{1} * {2} + {3} * {4} + ({5} + {6}) * {7}] = lse;",
-                pointer, scalars.use(attend.getBatch()), stride(0), scalars.use(attend.getHead()),
+                pointer, scalars.use(attend.getBatch()), stride(0), headOfRow(scalars, "row"),
                 stride(1), scalars.use(attend.getBase()), token, stride(2)));
   }
   out.close("};");
@@ -301,6 +342,10 @@ void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
   out.blank();
   out.append(deviceAttention());
   out.blank();
+  if (attend.isGathered()) {
+    out.append(deviceGather());
+    out.blank();
+  }
   out.line("// The pipeline that the planner chose.");
   out.open("struct Config {");
   out.line(formatv("using Element = {0};", bf16 ? "Bf16" : "F16"));
@@ -337,7 +382,7 @@ FailureOr<KernelCode> AttendPrinter::print() {
   code.manifest.threads = 128 * (*attend.getConsumers() + 1);
   code.manifest.blocksPerMultiprocessor = static_cast<unsigned>(attend.getBlocks());
   // Bodies first: they say which fields the argument struct needs.
-  CodeWriter functions, producer(/*depth=*/4), consumer(/*depth=*/3);
+  CodeWriter functions, producer(/*depth=*/attend.isGathered() ? 3 : 4), consumer(/*depth=*/3);
   std::string place = options.lines ? lineDirective(attend.getLoc()) : std::string();
   for (CodeWriter *part : {&functions, &producer, &consumer})
     part->setPlace(place);
@@ -365,16 +410,22 @@ FailureOr<KernelCode> AttendPrinter::print() {
   out.blank();
   out.open("if (threadIdx.x < 128) {");
   out.line(formatv("registersDown<{0}>();", *attend.getProducerRegisters()));
-  out.open("if (threadIdx.x < 32) {");
-  out.line("Producer<Config> producer{shared};");
-  out.open("for (i64 id = blockIdx.x;; id = producer.take(" + counter + ")) {");
-  out.line("producer.publish(id < args.items ? static_cast<int>(id) : -1);");
-  out.line("if (id >= args.items)");
-  out.line("  break;");
+  if (attend.isGathered()) {
+    out.line("Gatherer<Config> producer{shared};");
+    out.open("for (int id; (id = producer.next(" + counter + ", args.items)) >= 0;) {");
+  } else {
+    out.open("if (threadIdx.x < 32) {");
+    out.line("Producer<Config> producer{shared};");
+    out.open("for (i64 id = blockIdx.x;; id = producer.take(" + counter + ")) {");
+    out.line("producer.publish(id < args.items ? static_cast<int>(id) : -1);");
+    out.line("if (id >= args.items)");
+    out.line("  break;");
+  }
   out.line("const Item item = locate(args, static_cast<u32>(id));");
   out.append(producer.str());
   out.close();
-  out.close();
+  if (!attend.isGathered())
+    out.close();
   out.close("} else {");
   out.reopen();
   out.line(formatv("registersUp<{0}>();", *attend.getConsumerRegisters()));

@@ -105,7 +105,9 @@ static std::string liveBits(hopper::YieldOp yield, ScalarPrinter &scalars,
 
 void AttendPrinter::writeRowCoordinates(CodeWriter &out, ScalarPrinter &scalars, Block &block) {
   ArrayRef<int64_t> queryBox = attend.getQueryBox();
-  out.line("const int row = consumer.row() + 8 * r;");
+  out.line(attend.getHeads() == 1
+               ? "const int row = consumer.row() + 8 * r;"
+               : "const int row = " + rowInHead("(consumer.row() + 8 * r)") + ";");
   for (size_t axis = 0; axis < queryBox.size(); ++axis) {
     std::string name = formatv("q{0}", axis).str();
     out.line("const int " + name + " = " +
@@ -146,8 +148,37 @@ LogicalResult AttendPrinter::writeLookups(CodeWriter &out, ScalarPrinter &scalar
   return success();
 }
 
+/// The pairs of a row in a tile of gathered keys, as far as these are of a kind.
+LogicalResult AttendPrinter::writeGatheredPairs(CodeWriter &out, ScalarPrinter &scalars,
+                                                const ElementParts &parts, size_t kind) {
+  Block &block = parts.block;
+  auto yield = cast<hopper::YieldOp>(block.getTerminator());
+  out.line("#pragma unroll");
+  out.open("for (int c = 0; c < Config::keys / 4; ++c) {");
+  out.line("const u32 place = places[c / 2 * 8 + consumer.lane() % 4 * 2 + c % 2];");
+  out.line("float &score = scores[c / 2 * 4 + 2 * r + c % 2];");
+  out.line("const int k0 = static_cast<int>(place & placeMask);");
+  out.line(formatv("const bool isOther = place >> placeBits != {0};", kind));
+  scalars.bind(block.getArgument(0), "score");
+  scalars.bind(block.getArgument(1 + attend.getQueryBox().size()), "k0", 0,
+               ScalarPrinter::limit + 256);
+  if (!yield.keepsScore())
+    for (Operation &op : block.without_terminator())
+      if (!parts.ofRow.contains(&op) && failed(scalars.print(op)))
+        return failure();
+  std::string score = yield.keepsScore() ? "score" : scalars.use(yield.getScore());
+  if (!yield.getLower().empty())
+    score = formatv("k0 >= {0} && k0 < {1} ? {2} : -INFINITY_F32",
+                    scalars.use(yield.getLower().front()), scalars.use(yield.getUpper().front()),
+                    score);
+  out.line("score = isOther ? score : " + score + ";");
+  out.close();
+  return success();
+}
+
 LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
-                                       const ElementParts &parts, ArrayRef<int64_t> keyBox) {
+                                       const ElementParts &parts, size_t kind,
+                                       ArrayRef<int64_t> keyBox) {
   Block &block = parts.block;
   auto yield = cast<hopper::YieldOp>(block.getTerminator());
   // What depends on the row alone is computed once a row, not once a pair.
@@ -157,6 +188,12 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
   for (Operation *op : parts.perTile)
     if (failed(scalars.print(*op)))
       return failure();
+  if (attend.isGathered()) {
+    if (failed(writeGatheredPairs(out, scalars, parts, kind)))
+      return failure();
+    out.close();
+    return success();
+  }
   if (!yield.keepsScore()) {
     // Where eight neighbouring keys lie in one row, only the innermost coordinate tells them apart.
     bool isShort = keyBox.back() % 8 != 0;
@@ -206,16 +243,19 @@ LogicalResult AttendPrinter::writeElements(CodeWriter &out, ScalarPrinter &scala
   for (const Kind &kind : kinds)
     if (failed(writeLookups(out, scalars, kind.parts)))
       return failure();
-  out.open("return [=, &consumer, &args](int kind, const int (&at)[3], float "
-           "(&scores)[Config::keys / 2]) {");
+  const bool isGathered = attend.isGathered();
+  out.open(isGathered ? "return [=, &consumer, &args](int kinds, const u32 *places, float "
+                        "(&scores)[Config::keys / 2]) {"
+                      : "return [=, &consumer, &args](int kind, const int (&at)[3], float "
+                        "(&scores)[Config::keys / 2]) {");
   if (attend.getNatural()) {
     out.line("#pragma unroll");
     out.line("for (int i = 0; i < Config::keys / 2; ++i)");
     out.line("  scores[i] *= " + floatText(attend.getScale().convertToDouble()) + ";");
   }
   for (const Kind &kind : kinds) {
-    out.open(formatv("if (kind == {0}) {{", kind.number));
-    if (failed(writeKind(out, scalars, kind.parts, attend.getKeyBox(kind.number))))
+    out.open(formatv(isGathered ? "if (kinds >> {0} & 1) {{" : "if (kind == {0}) {{", kind.number));
+    if (failed(writeKind(out, scalars, kind.parts, kind.number, attend.getKeyBox(kind.number))))
       return failure();
     out.close();
   }

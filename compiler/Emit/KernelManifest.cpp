@@ -117,7 +117,8 @@ void AttendPrinter::foldHeads(Map &map, TensorMapRecipe &recipe, unsigned argume
 /// Adds the map of `tensor` from row `base` on, seen as (channels, grid axes from the innermost,
 /// head, batch); with three grid axes head and batch are one axis.
 FailureOr<AttendPrinter::Map> AttendPrinter::addMap(StringRef name, Value tensor, ValueRange sizes,
-                                                    Value base, ArrayRef<int64_t> box) {
+                                                    Value base, ArrayRef<int64_t> box,
+                                                    int64_t heads) {
   using HostOp = HostInstruction::Op;
   unsigned argument = inputOf(tensor);
   Map map{name.str(), "", ""};
@@ -139,7 +140,8 @@ FailureOr<AttendPrinter::Map> AttendPrinter::addMap(StringRef name, Value tensor
     tokenStride = host.add(HostOp::Mul, tokenStride, *size);
   }
   if (sizes.size() < 3) {
-    recipe.axes.push_back({extentOf(argument, 1), host.stride(argument, 1), 1});
+    recipe.axes.push_back(
+        {extentOf(argument, 1), host.stride(argument, 1), static_cast<unsigned>(heads)});
     recipe.axes.push_back({extentOf(argument, 0), host.stride(argument, 0), 1});
   } else {
     foldHeads(map, recipe, argument);
@@ -151,17 +153,21 @@ FailureOr<AttendPrinter::Map> AttendPrinter::addMap(StringRef name, Value tensor
 
 LogicalResult AttendPrinter::buildMaps() {
   auto add = [&](Map &map, const Twine &name, Value tensor, ValueRange sizes, Value base,
-                 ArrayRef<int64_t> box) {
-    FailureOr<Map> added = addMap(name.str(), tensor, sizes, base, box);
+                 ArrayRef<int64_t> box, int64_t heads = 1) {
+    FailureOr<Map> added = addMap(name.str(), tensor, sizes, base, box, heads);
     if (succeeded(added))
       map = *added;
     return LogicalResult(added);
   };
-  SmallVector<int64_t> storeBox = trailingBox(attend.getQueryBox(), 16);
+  // Rows of a tile in order: those of a head after those of the head before.
+  auto heads = static_cast<int64_t>(attend.getHeads());
+  SmallVector<int64_t> rows(attend.getQueryBox());
+  rows.insert(rows.begin(), heads);
+  SmallVector<int64_t> stored = trailingBox(rows, 16);
   if (failed(add(queryMap, "query", attend.getQuery(), attend.getSizes(), attend.getBase(),
-                 attend.getQueryBox())) ||
+                 attend.getQueryBox(), heads)) ||
       failed(add(outputMap, "output", attend.getOutput(), attend.getSizes(), attend.getBase(),
-                 storeBox)))
+                 ArrayRef(stored).drop_front(), stored.front())))
     return failure();
   for (auto [index, segment] : llvm::enumerate(segments)) {
     std::string number = segments.size() > 1 ? std::to_string(index) : "";
@@ -181,6 +187,17 @@ void AttendPrinter::addLimits() {
   narrowExtents.insert({inputOf(attend.getQuery()), 2});
   for (KeySegment &segment : segments)
     narrowExtents.insert({inputOf(segment.tile.getKey()), 2});
+  // Rows are found by products of 32 bits.
+  if (attend.isGathered())
+    for (Value tensor : {segments.front().tile.getKey(), segments.front().tile.getValue()}) {
+      unsigned stride = host.stride(inputOf(tensor), 2);
+      code.manifest.requirements.push_back(
+          {host.add(HostOp::LessEqual, stride, host.constant(INT32_MAX)),
+           formatv("{0}: expected at most {1} elements from one token to the next, got {{0}",
+                   describe(inputOf(tensor)), INT32_MAX)
+               .str(),
+           {stride}});
+    }
   unsigned items = host.product(code.manifest.grid);
   code.manifest.requirements.push_back(
       {host.add(HostOp::LessEqual, items, host.constant(INT32_MAX)),

@@ -116,7 +116,7 @@ private:
   mlir::LogicalResult findSegments();
   mlir::LogicalResult buildMaps();
   mlir::FailureOr<Map> addMap(mlir::StringRef name, mlir::Value tensor, mlir::ValueRange sizes,
-                              mlir::Value base, mlir::ArrayRef<int64_t> box);
+                              mlir::Value base, mlir::ArrayRef<int64_t> box, int64_t heads = 1);
   void foldHeads(Map &map, TensorMapRecipe &recipe, unsigned argument);
   /// Host values of an extent or a stride of an input or output.
   unsigned extentOf(unsigned argument, unsigned axis);
@@ -130,7 +130,11 @@ private:
   mlir::LogicalResult writeWalk(CodeWriter &out);
   bool writeChosenCopy(CodeWriter &out, ScalarPrinter &scalars, bool isKey);
   void writeKeyCopies(CodeWriter &out, ScalarPrinter &scalars);
+  mlir::LogicalResult writeKeyRows(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writeProducer(CodeWriter &out);
+  /// A row of a tile within its head, and the row's head; `row` is an expression.
+  std::string rowInHead(mlir::StringRef row);
+  std::string headOfRow(ScalarPrinter &scalars, mlir::StringRef row);
   mlir::LogicalResult writeItemScalars(CodeWriter &out, ScalarPrinter &scalars,
                                        mlir::ArrayRef<mlir::Value> more);
   mlir::LogicalResult writeConsumer(CodeWriter &out);
@@ -138,8 +142,10 @@ private:
   void writeRowCoordinates(CodeWriter &out, ScalarPrinter &scalars, mlir::Block &block);
   mlir::LogicalResult writeLookups(CodeWriter &out, ScalarPrinter &scalars,
                                    const ElementParts &parts);
+  mlir::LogicalResult writeGatheredPairs(CodeWriter &out, ScalarPrinter &scalars,
+                                         const ElementParts &parts, size_t kind);
   mlir::LogicalResult writeKind(CodeWriter &out, ScalarPrinter &scalars, const ElementParts &parts,
-                                mlir::ArrayRef<int64_t> keyBox);
+                                size_t kind, mlir::ArrayRef<int64_t> keyBox);
   mlir::LogicalResult writeElements(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writeFinish(CodeWriter &out, ScalarPrinter &scalars);
   /// Whether tiles of a kind change scores: not the identity's, nor those that the walk never
@@ -148,8 +154,8 @@ private:
   /// Whether some tile may hold pairs that are not live.
   bool isMasked();
   /// The address of a row of channels in memory.
-  std::string rowPointer(ScalarPrinter &scalars, mlir::Value tensor, mlir::Value batch,
-                         mlir::Value head, mlir::Value base, mlir::StringRef token);
+  std::string rowPointer(ScalarPrinter &scalars, mlir::Value tensor, mlir::StringRef batch,
+                         mlir::StringRef head, mlir::Value base, mlir::StringRef token);
   mlir::LogicalResult writeRecompute(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writePair(CodeWriter &out, ScalarPrinter &scalars, KeySegment &segment);
   mlir::LogicalResult writeKind(CodeWriter &out, ScalarPrinter &scalars, unsigned kind);

@@ -12,13 +12,13 @@ bool AttendPrinter::isMasked() {
                       [&](unsigned kind) { return changesScores(kind); });
 }
 
-std::string AttendPrinter::rowPointer(ScalarPrinter &scalars, Value tensor, Value batch, Value head,
-                                      Value base, StringRef token) {
+std::string AttendPrinter::rowPointer(ScalarPrinter &scalars, Value tensor, StringRef batch,
+                                      StringRef head, Value base, StringRef token) {
   unsigned input = inputOf(tensor);
   return formatv("static_cast<const unsigned short *>({0}) + {1} * {2} + {3} * {4} + ({5} + {6}) * "
                  "{7}",
-                 pointerOf(input), scalars.use(batch), strideOf(input, 0), scalars.use(head),
-                 strideOf(input, 1), scalars.use(base), token, strideOf(input, 2))
+                 pointerOf(input), batch, strideOf(input, 0), head, strideOf(input, 1),
+                 scalars.use(base), token, strideOf(input, 2))
       .str();
 }
 
@@ -63,7 +63,8 @@ LogicalResult AttendPrinter::writePair(CodeWriter &out, ScalarPrinter &scalars,
   }
   out.open("if (" + inside + ") {");
   auto row = [&](Value tensor) {
-    return rowPointer(scalars, tensor, tile.getBatch(), tile.getHead(), tile.getBase(), token);
+    return rowPointer(scalars, tensor, scalars.use(tile.getBatch()), scalars.use(tile.getHead()),
+                      tile.getBase(), token);
   };
   out.line("score = dotRows<Config::Element, Config::headDim>(query, " + row(tile.getKey()) + ");");
   if (attend.getNatural())
@@ -89,7 +90,9 @@ LogicalResult AttendPrinter::writeRecompute(CodeWriter &out, ScalarPrinter &scal
   for (size_t axis = 0; axis < queryBox.size(); ++axis) {
     std::string name = formatv("q{0}", axis).str(), size = scalars.use(attend.getSizes()[axis]);
     out.line("const int " + name + " = " +
-             boxCoordinate(scalars.use(attend.getAt()[axis]), "row", "", queryBox, axis) + ";");
+             boxCoordinate(scalars.use(attend.getAt()[axis]), rowInHead("row"), "", queryBox,
+                           axis) +
+             ";");
     inside += formatv("{0}{1} >= {2}", axis ? " || " : "", name, size).str();
     token = axis ? formatv("({0}) * {1} + {2}", token, size, name).str() : "i64(" + name + ")";
     for (Region &region : attend.getElements())
@@ -98,13 +101,20 @@ LogicalResult AttendPrinter::writeRecompute(CodeWriter &out, ScalarPrinter &scal
   out.line("if (" + inside + ")");
   out.line("  return;");
   out.line("const unsigned short *query = " +
-           rowPointer(scalars, attend.getQuery(), attend.getBatch(), attend.getHead(),
-                      attend.getBase(), token) +
+           rowPointer(scalars, attend.getQuery(), scalars.use(attend.getBatch()),
+                      headOfRow(scalars, "row"), attend.getBase(), token) +
            ";");
-  out.open("walk(args, item, [&](int kind, int a0, int a1, int a2) {");
-  out.line("#pragma unroll 1");
-  out.open(
-      "for (int key = consumer.lane(); key < (Config::pieceKeys + 31) / 32 * 32; key += 32) {");
+  if (attend.isGathered()) {
+    // A lane has a piece of its own.
+    out.open("walk(args, item, [&](int kind, bool isHere, int a0) {");
+    out.line("#pragma unroll 1");
+    out.open("for (int key = 0; key < Config::pieceKeys; ++key) {");
+  } else {
+    out.open("walk(args, item, [&](int kind, int a0, int a1, int a2) {");
+    out.line("#pragma unroll 1");
+    out.open(
+        "for (int key = consumer.lane(); key < (Config::pieceKeys + 31) / 32 * 32; key += 32) {");
+  }
   out.line("bool live = false;");
   out.line("float score = 0.f;");
   out.line("const unsigned short *values = nullptr;");
@@ -112,7 +122,8 @@ LogicalResult AttendPrinter::writeRecompute(CodeWriter &out, ScalarPrinter &scal
     std::string kinds;
     for (unsigned kind : segment.kinds)
       kinds += formatv("{0}kind == {1}", kinds.empty() ? "" : " || ", kind).str();
-    out.open(segments.size() == 1 ? "if (key < Config::pieceKeys) {"
+    out.open(attend.isGathered()    ? "if (isHere) {"
+             : segments.size() == 1 ? "if (key < Config::pieceKeys) {"
                                   : "if (key < Config::pieceKeys && (" + kinds + ")) {");
     if (failed(writePair(out, scalars, segment)))
       return failure();

@@ -76,8 +76,9 @@ static tensor::ExtractOp getListedRead(scf::ForOp loop) {
 }
 
 /// Whether a round does nothing but compute, and take branches that compute and say one thing more:
-/// then each lane can compute a round, and what is said is said lane by lane.
-static bool isLaneWise(scf::ForOp loop) {
+/// then each lane can compute a round, and what is said is said lane by lane. With `says`, a round
+/// may say things outside of branches, too.
+static bool isLaneWise(scf::ForOp loop, bool says) {
   auto isPlain = [](Operation &op) {
     return isPure(&op) && op.getNumRegions() == 0 && !isa<tensor::ExtractOp>(op);
   };
@@ -87,13 +88,17 @@ static bool isLaneWise(scf::ForOp loop) {
   return llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
     auto branch = dyn_cast<scf::IfOp>(op);
     if (!branch)
-      return isPlain(op) || isa<tensor::ExtractOp>(op);
+      return isPlain(op) || isa<tensor::ExtractOp>(op) ||
+             (says && op.getNumRegions() == 0 && op.getNumResults() == 0);
     return !branch.getNumResults() && isEmpty(branch.getElseRegion()) &&
            llvm::count_if(branch.thenBlock()->without_terminator(), std::not_fn(isPlain)) == 1;
   });
 }
 
-LogicalResult ScalarPrinter::printLaneWise(scf::IfOp branch) {
+LogicalResult ScalarPrinter::printLaneWise(Operation &op) {
+  auto branch = dyn_cast<scf::IfOp>(op);
+  if (!branch)
+    return isPure(&op) ? print(op) : lanes(op, "");
   Operation *said = nullptr;
   for (Operation &op : branch.thenBlock()->without_terminator()) {
     if (!isPure(&op))
@@ -104,6 +109,22 @@ LogicalResult ScalarPrinter::printLaneWise(scf::IfOp branch) {
   return lanes(*said, use(branch.getCondition()));
 }
 
+/// A loop whose rounds are spread over the lanes.
+LogicalResult ScalarPrinter::printSpread(scf::ForOp loop) {
+  Interval lower = interval(loop.getLowerBound()), upper = interval(loop.getUpperBound());
+  std::string name = "j" + std::to_string(counter++);
+  bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
+  std::string type = typeOf(loop.getInductionVar());
+  code.open("forSpread<" + type + ">(" + use(loop.getLowerBound()) + ", " +
+            use(loop.getUpperBound()) + ", " + use(loop.getStep()) + ", [&](" + type + " " + name +
+            ", bool isThere) {");
+  for (Operation &inner : loop.getBody()->without_terminator())
+    if (failed(printLaneWise(inner)))
+      return failure();
+  code.close("});");
+  return success();
+}
+
 LogicalResult ScalarPrinter::printList(Operation &op, Operation &listed) {
   auto loop = cast<scf::ForOp>(op);
   Value read = listed.getResult(0);
@@ -111,8 +132,9 @@ LogicalResult ScalarPrinter::printList(Operation &op, Operation &listed) {
   std::string name = "j" + std::to_string(counter++), entry = "v" + std::to_string(counter++);
   bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
   std::string type = typeOf(loop.getInductionVar());
-  bool isParallel = lanes && isLaneWise(loop);
-  code.open((isParallel ? "forLanes<" : "forListed<") + type + ">(" + use(loop.getLowerBound()) +
+  bool isParallel = lanes && isLaneWise(loop, isSpread);
+  std::string walker = isParallel ? (isSpread ? "forLanesAhead<" : "forLanes<") : "forListed<";
+  code.open(walker + type + ">(" + use(loop.getLowerBound()) +
             ", " + use(loop.getUpperBound()) + ", " + use(loop.getStep()) + ", [&](" + type + " " +
             name + ") {");
   code.line("return " + expression(&listed) + ";");
@@ -124,8 +146,7 @@ LogicalResult ScalarPrinter::printList(Operation &op, Operation &listed) {
   for (Operation &inner : loop.getBody()->without_terminator()) {
     if (&inner == &listed)
       continue;
-    auto branch = dyn_cast<scf::IfOp>(inner);
-    if (failed(isParallel && branch ? printLaneWise(branch) : print(inner)))
+    if (failed(isParallel ? printLaneWise(inner) : print(inner)))
       return failure();
   }
   code.close("});");
@@ -134,9 +155,12 @@ LogicalResult ScalarPrinter::printList(Operation &op, Operation &listed) {
 
 LogicalResult ScalarPrinter::printFor(Operation &op) {
   auto loop = cast<scf::ForOp>(op);
+  tensor::ExtractOp listed = isWarp ? getListedRead(loop) : tensor::ExtractOp();
+  if (isSpread && lanes && !listed && !loop.getNumResults() && isLaneWise(loop, /*says=*/true))
+    return printSpread(loop);
   if (isWarp && getOnlyBranch(loop))
     return printScan(op);
-  if (tensor::ExtractOp listed = isWarp ? getListedRead(loop) : tensor::ExtractOp())
+  if (listed)
     return printList(op, *listed);
   SmallVector<std::string> carried;
   for (auto [init, argument, result] :

@@ -55,6 +55,9 @@ public:
   /// Whether a whole warp runs the text, so that a loop that only tests whether to do something can
   /// test 32 rounds at a time, and one along a list can read 32 entries at a time.
   bool isWarp = false;
+  /// Whether loops that only compute and say things say them a round per lane wherever they can,
+  /// and read lists far ahead.
+  bool isSpread = false;
 
 private:
   /// Far outside every type, but safe to add and multiply once.
@@ -68,7 +71,8 @@ private:
   mlir::LogicalResult define(mlir::Value value, const llvm::Twine &expression);
   mlir::LogicalResult printFor(mlir::Operation &op);
   mlir::LogicalResult printScan(mlir::Operation &op);
-  mlir::LogicalResult printLaneWise(mlir::scf::IfOp branch);
+  mlir::LogicalResult printLaneWise(mlir::Operation &op);
+  mlir::LogicalResult printSpread(mlir::scf::ForOp loop);
   mlir::LogicalResult printList(mlir::Operation &op, mlir::Operation &listed);
   mlir::LogicalResult printIf(mlir::Operation &op);
   mlir::LogicalResult printWhile(mlir::Operation &op);

@@ -99,18 +99,23 @@ static SmallVector<PlainLoop> findLevels(Operation &first) {
 /// The live key tiles of one item, in order. A function of its own: the producer copies the tiles,
 /// and whoever else must know them visits the same ones.
 LogicalResult AttendPrinter::writeWalk(CodeWriter &out) {
-  out.line(
-      "/// Calls visit(kind, a0, a1, a2) for each key tile of an item, in order; for whole warps.");
+  const bool isGathered = attend.isGathered();
+  out.line(isGathered
+               ? "/// Calls visit(kind, isHere, a0) for the pieces of an item, one for each lane in "
+                 "which isHere\n/// holds; for whole warps."
+               : "/// Calls visit(kind, a0, a1, a2) for each key tile of an item, in order; for "
+                 "whole warps.");
   out.line("template <class Visit>");
   out.open("__device__ __forceinline__ void walk(const Arguments &args, const Item &item, "
            "Visit &&visit) {");
   ScalarPrinter scalars(out, sources());
   scalars.isWarp = true;
+  scalars.isSpread = isGathered;
   bindGrid(scalars);
   Block &walk = attend.getWalk().front(), &body = kernel.getBody().front();
   llvm::SmallPtrSet<Operation *, 16> inLevels;
   for (Operation &op : walk)
-    if (!inLevels.contains(&op))
+    if (!isGathered && !inLevels.contains(&op))
       for (const PlainLoop &plain : findLevels(op))
         inLevels.insert(plain.loop);
   SmallVector<Value> roots;
@@ -134,6 +139,11 @@ LogicalResult AttendPrinter::writeWalk(CodeWriter &out) {
     if (!tile)
       return failure();
     SmallVector<std::string> at = placeOf(tile);
+    if (isGathered) {
+      out.line(
+          formatv("visit(/*kind=*/{0}, threadIdx.x % 32 == 0, {1});", tile.getKind(), at.front()));
+      return success();
+    }
     at.resize(3, "0");
     out.line(formatv("visit(/*kind=*/{0}, {1});", tile.getKind(), llvm::join(at, ", ")));
     return success();
@@ -142,12 +152,14 @@ LogicalResult AttendPrinter::writeWalk(CodeWriter &out) {
     auto tile = dyn_cast<hopper::TileOp>(op);
     if (!tile)
       return failure();
-    out.line(formatv("visitLanes(visit, /*kind=*/{0}, isThere && {1}, {2});", tile.getKind(),
-                     condition, llvm::join(placeOf(tile), ", ")));
+    std::string isHere = condition.empty() ? "isThere" : "isThere && " + condition;
+    out.line(formatv(isGathered ? "visit(/*kind=*/{0}, {1}, {2});"
+                                : "visitLanes(visit, /*kind=*/{0}, {1}, {2});",
+                     tile.getKind(), isHere, llvm::join(placeOf(tile), ", ")));
     return success();
   };
   for (Operation *op = walk.empty() ? nullptr : &walk.front(); op; op = op->getNextNode()) {
-    SmallVector<PlainLoop> levels = findLevels(*op);
+    SmallVector<PlainLoop> levels = isGathered ? SmallVector<PlainLoop>() : findLevels(*op);
     if (levels.empty()) {
       if (failed(scalars.print(*op)))
         return failure();

@@ -1,5 +1,6 @@
 //===- AssignTiles.cpp - tile shapes per attend ---------------------------===//
 #include "compiler/Passes/FusedMerges.h"
+#include "compiler/Passes/HeadTiles.h"
 #include "compiler/Passes/Lists.h"
 #include "compiler/Passes/Passes.h"
 #include "compiler/Passes/TileChoice.h"
@@ -73,6 +74,8 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
       return failure();
     op.setQueryTile(shapes->front().query);
     op.setKeyTile(shapes->front().key);
+    if (int64_t heads = shapes->front().heads; heads > 1)
+      op->setAttr(headTileMark, Builder(op.getContext()).getI64IntegerAttr(heads));
     return success();
   }
 

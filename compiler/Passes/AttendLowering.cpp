@@ -8,6 +8,7 @@
 #include "compiler/Passes/AttendLowering.h"
 
 #include "compiler/Passes/FusedMerges.h"
+#include "compiler/Passes/HeadTiles.h"
 #include "compiler/Passes/Lists.h"
 
 #include "mlir/Transforms/RegionUtils.h"
@@ -409,6 +410,8 @@ LogicalResult AttendLowering::lowerSegment(unsigned segment, ArrayRef<Pair> pair
     store(finish.getLse(), 1);
 
   kernel.finish(grid, shape);
+  if (Attribute heads = op->getAttr(headTileMark))
+    kernel.getKernel()->setAttr(headTileMark, heads);
   results = llvm::to_vector_of<Value>(kernel.launch(results).getResults());
   return success();
 }

@@ -62,9 +62,11 @@ struct HopperAssignRoles final : lacuna::impl::HopperAssignRolesPassBase<HopperA
   void runOnOperation() override {
     getOperation()->walk([&](hopper::AttendOp op) {
       int64_t consumers = op.getRows() / 64;
-      HopperRegisters registers =
-          hopperRegistersFor(consumers, estimateProducer(countWalkValues(op)), consumerRegisters,
-                             static_cast<int64_t>(op.getBlocks()));
+      int64_t producer = estimateProducer(countWalkValues(op));
+      if (op.isGathered())
+        producer = std::max(producer, packingProducer);
+      HopperRegisters registers = hopperRegistersFor(consumers, producer, consumerRegisters,
+                                                     static_cast<int64_t>(op.getBlocks()));
       op.setConsumers(consumers);
       op.setProducerRegisters(registers.producer);
       op.setConsumerRegisters(registers.consumer);

@@ -12,9 +12,9 @@ namespace lacuna {
 using namespace mlir;
 using namespace lacuna;
 
-/// The most keys of a packed tile, registers that bounds and addresses take beside it, those that
-/// predicates of pairs take, and those of a producer that reads a list.
-static constexpr int64_t mostKeys = 128, ofBounds = 20, ofPredicates = 100, ofProducer = 88;
+/// Registers that bounds and addresses take beside a packed tile, and those that predicates of
+/// pairs take.
+static constexpr int64_t ofBounds = 20, ofPredicates = 100;
 
 /// Whether the walk reads numbers of blocks at places that a loop counts. Classes of tiles are
 /// bytes.
@@ -47,9 +47,11 @@ static bool hasPredicates(hopper::AttendOp op) {
 static bool fits(hopper::AttendOp op, int64_t keys, int64_t blocks) {
   auto query = cast<RankedTensorType>(op.getQuery().getType());
   HopperShape shape = {query.getDimSize(3), static_cast<int64_t>(op.getValueDim()), op.getRows(),
-                       keys, blocks};
-  int64_t registers = hopperRegistersFor(shape.consumers(), ofProducer, 0, blocks).consumer;
-  int64_t elements = hasPredicates(op) ? ofPredicates : ofBounds;
+                       keys, blocks, op.isGathered()};
+  int64_t registers = hopperRegistersFor(shape.consumers(), packingProducer, 0, blocks).consumer;
+  // Pairs of gathered keys are masked one by one, whatever the mask.
+  bool isDear = op.isGathered() ? op.getNatural() : hasPredicates(op);
+  int64_t elements = isDear ? ofPredicates : ofBounds;
   return estimateRegisters(shape, elements) <= registers &&
          sharedMemoryBytes(shape, fitHopperRings(shape)) <= sharedMemoryLimitOf(blocks);
 }
@@ -58,15 +60,16 @@ namespace {
 struct HopperPackTiles final : lacuna::impl::HopperPackTilesPassBase<HopperPackTiles> {
   void runOnOperation() override {
     getOperation()->walk([&](hopper::AttendOp op) {
-      if (!walksList(op))
+      if (!walksList(op) && !op.isGathered())
         return;
       int64_t piece = op.getPieceKeys();
       // One warpgroup does not fill a multiprocessor; predicates need the registers of both.
-      if (op.getRows() == 64 && !hasPredicates(op) && fits(op, piece, 2))
+      if (op.getRows() == 64 && !hasPredicates(op) &&
+          fits(op, std::max(piece, leastCopiedKeys), 2))
         op.setBlocks(2);
-      if (!hasPlainTiles(op) || piece % 8 != 0)
+      if (!op.isGathered() && (!hasPlainTiles(op) || piece % 8 != 0))
         return;
-      for (int64_t keys = mostKeys / piece * piece; keys > piece; keys -= piece)
+      for (int64_t keys = mostPackedKeys / piece * piece; keys > piece; keys -= piece)
         if (keys % 16 == 0 && fits(op, keys, static_cast<int64_t>(op.getBlocks()))) {
           op.setKeys(keys);
           return;

@@ -19,7 +19,7 @@ struct HopperPlaceRings final : lacuna::impl::HopperPlaceRingsPassBase<HopperPla
       auto query = cast<RankedTensorType>(op.getQuery().getType());
       HopperShape shape = {query.getDimSize(3), static_cast<int64_t>(op.getValueDim()),
                            op.getRows(), static_cast<int64_t>(op.getKeys()),
-                           static_cast<int64_t>(op.getBlocks())};
+                           static_cast<int64_t>(op.getBlocks()), op.isGathered()};
       // Rings that do not fit are refused by the op.
       HopperRings rings = fitHopperRings(shape, {querySlots, stages});
       op.setStages(rings.stages);

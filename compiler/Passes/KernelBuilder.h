@@ -51,6 +51,7 @@ public:
                 llvm::ArrayRef<mlir::RankedTensorType> outputs, unsigned gridRank);
 
   mlir::Location getLoc() const { return loc; }
+  tile::KernelOp getKernel() const { return kernel; }
   mlir::Value inPlan(mlir::Value value) const { return planMap.lookup(value); }
   mlir::Value inBody(mlir::Value value) const { return bodyMap.lookup(value); }
   /// The maps from the function's values to those of each region.

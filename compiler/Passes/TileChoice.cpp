@@ -3,6 +3,7 @@
 
 #include "compiler/Analysis/MaskCost.h"
 #include "compiler/Passes/FusedMerges.h"
+#include "compiler/Passes/HeadTiles.h"
 #include "compiler/Passes/Lists.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -167,6 +168,14 @@ static int64_t estimateScore(attn::AttendOp op) {
   return reads ? ofReads : 0;
 }
 
+/// How many neighbouring heads read the same of a list.
+static int64_t getSharingHeads(sparsity::BlocksOp list) {
+  // One list for all heads: any tile of them.
+  constexpr int64_t allHeads = 128;
+  return list.getIds().getType().getDimSize(1) == 1 ? allHeads
+                                                    : static_cast<int64_t>(list.getGroup());
+}
+
 /// Tiles divide blocks of a hierarchy that are multiples of this.
 static constexpr int64_t hierarchyBlock = 128;
 
@@ -262,10 +271,18 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
     problem->queryBlock.assign(blocks.getQuery().begin(), blocks.getQuery().end());
     problem->keyBlock.assign(blocks.getKey().begin(), blocks.getKey().end());
   };
+  bool isWalked = static_cast<bool>(findAdditiveList(op.getSet()));
   if (list)
     fitInto(list);
   else if (sparsity::BitmapOp map = findLargeBitmap(op, segments))
     fitInto(map);
+  // Only a walk names single keys; attends that share a kernel share its heads.
+  if (list && !isWalked && countTokens(list.getKey()) < leastCopiedKeys) {
+    problem->queryBlock.clear();
+    problem->keyBlock.clear();
+  }
+  if (isWalked && !findFusedMerge(op))
+    problem->headGroup = countHeadGroup(op, getSharingHeads(list));
   // Query tiles inside a block of a hierarchy see whole nodes, which are whole key tiles where
   // blocks are large enough.
   if (int64_t base = findHierarchyBase(op); base > 0 && base % hierarchyBlock == 0)
@@ -285,7 +302,6 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
     return spans ? compareForGrid(*problem, *spans) : compareForSequence(*problem);
   };
   std::vector<HopperCandidate> shapes = compare();
-  bool isWalked = static_cast<bool>(findAdditiveList(op.getSet()));
   // Sets that are classified work with any tiles; those in blocks are only the better ones.
   if (shapes.empty() && !isWalked) {
     problem->queryBlock.clear();
@@ -294,8 +310,8 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
   }
   // assign-tiles-5
   if (shapes.empty())
-    return list.emitOpError("expected blocks that tiles of this target divide, 64 queries and 16 "
-                            "keys or more, got [")
+    return list.emitOpError("expected blocks that tiles of this target divide, 64 queries, or as "
+                            "many in all heads of a group, and 1, 2, 4, 8, 16 or more keys, got [")
            << llvm::interleaved(list.getQuery()) << "] and [" << llvm::interleaved(list.getKey())
            << "]";
   return shapes;

@@ -1,7 +1,9 @@
 //===- TileToHopper.cpp - one producer, several consumers -----------------===//
+#include "compiler/Passes/HeadTiles.h"
 #include "compiler/Passes/Passes.h"
 
 #include "dialects/Hopper/Hopper.h"
+#include "lib/Device/SharedLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -351,17 +353,21 @@ hopper::AttendOp KernelRewriter::createAttend(OpBuilder &builder) {
   StepParts parts(steps.front());
   bool natural = needsScaled(steps);
   tile::LoadOp query = parts.query;
+  auto mark = kernel->getAttrOfType<IntegerAttr>(headTileMark);
+  int64_t heads = mark ? mark.getInt() : 1;
+  joinHeads(kernel, query.getSource(), parts.keys.getSource(), heads);
   return hopper::AttendOp::create(
       builder, finish.getLoc(), query.getSource(), query.getBatch(), query.getHead(), query.getAt(),
       query.getSizes(), query.getBase(), finish.getSink(), outputStore.getTarget(),
       lseStore ? lseStore.getTarget() : Value(), query.getBoxAttr(),
-      builder.getI64IntegerAttr(countTokens(parts.keys.getBox())),
+      builder.getI64IntegerAttr(std::max(countTokens(parts.keys.getBox()), leastCopiedKeys)),
       builder.getI64IntegerAttr(parts.values.getTile().getType().getColumns()),
       parts.dot.getScaleAttr(), natural ? builder.getUnitAttr() : UnitAttr(),
       /*consumers=*/IntegerAttr(), /*stages=*/IntegerAttr(), /*query_slots=*/IntegerAttr(),
       /*producer_registers=*/IntegerAttr(), /*consumer_registers=*/IntegerAttr(),
       /*ping_pong=*/UnitAttr(), /*ascending=*/UnitAttr(),
-      /*blocks=*/builder.getI64IntegerAttr(1), kinds.size());
+      /*blocks=*/builder.getI64IntegerAttr(1), /*heads=*/builder.getI64IntegerAttr(heads),
+      kinds.size());
 }
 
 LogicalResult KernelRewriter::run() {

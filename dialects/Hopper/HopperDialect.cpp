@@ -26,7 +26,11 @@ static int64_t product(ArrayRef<int64_t> extents) {
   return std::accumulate(extents.begin(), extents.end(), int64_t{1}, std::multiplies<>());
 }
 
-int64_t AttendOp::getRows() { return product(getQueryBox()); }
+int64_t AttendOp::getRowsOfHead() { return product(getQueryBox()); }
+
+int64_t AttendOp::getRows() { return getRowsOfHead() * static_cast<int64_t>(getHeads()); }
+
+bool AttendOp::isGathered() { return getPieceKeys() < lacuna::leastCopiedKeys; }
 
 ArrayRef<int64_t> AttendOp::getKeyBox(unsigned kind) {
   ArrayRef<int64_t> box;
@@ -53,6 +57,9 @@ static bool hasBoxesOf16(ArrayRef<int64_t> box) {
   return rows == 1;
 }
 
+/// Three bits of a gathered key's place say which element function it has.
+static constexpr size_t mostGatheredKinds = 8;
+
 /// What one tile of the walk must agree on with its attend.
 static LogicalResult verifyTile(AttendOp attend, TileOp tile) {
   // hopper-attend-5
@@ -64,10 +71,22 @@ static LogicalResult verifyTile(AttendOp attend, TileOp tile) {
   if (keys != piece)
     return tile.emitOpError("expected ") << piece << " keys in every tile, got " << keys;
   // hopper-attend-18
+  bool isAligned = attend.isGathered() || piece % 8 == 0;
   if (static_cast<int64_t>(attend.getKeys()) % piece != 0 ||
-      (piece < static_cast<int64_t>(attend.getKeys()) && piece % 8 != 0))
+      (piece < static_cast<int64_t>(attend.getKeys()) && !isAligned))
     return tile.emitOpError("expected tiles of ")
            << attend.getKeys() << " keys or of a part of them in steps of 8, got " << piece;
+  if (!attend.isGathered())
+    return success();
+  // hopper-attend-20
+  if (tile.getBox().size() != 1)
+    return tile.emitOpError("expected boxes of fewer than 16 keys on a sequence only, got ")
+           << tile.getBox().size() << " axes";
+  // hopper-attend-21
+  if (attend.getElements().size() > mostGatheredKinds)
+    return attend.emitOpError("expected at most ")
+           << mostGatheredKinds << " element functions where keys are gathered, got "
+           << attend.getElements().size();
   // hopper-attend-4
   size_t arguments = 1 + attend.getQueryBox().size() + tile.getBox().size();
   Region &region = attend.getElements()[tile.getKind()];
@@ -131,7 +150,7 @@ int64_t AttendOp::getSharedBytes() {
                                     cast<RankedTensorType>(getQuery().getType()).getDimSize(3),
                                     static_cast<int64_t>(getValueDim()),
                                     static_cast<int64_t>(*getQuerySlots()),
-                                    static_cast<int64_t>(*getStages())});
+                                    static_cast<int64_t>(*getStages()), isGathered()});
 }
 
 /// Which warpgroups there are, and the registers of their threads.
@@ -203,6 +222,12 @@ LogicalResult AttendOp::verify() {
   // hopper-attend-2
   if (auto keys = static_cast<int64_t>(getKeys()); keys < 1 || keys % 16 != 0 || keys > 256)
     return emitOpError("expected a multiple of 16 keys per tile, at most 256, got ") << keys;
+  // hopper-attend-22: a map has an axis for heads beside at most two others and the batch's.
+  auto heads = static_cast<int64_t>(getHeads());
+  if (heads < 1 || heads > 256 || (heads > 1 && getQueryBox().size() > 2))
+    return emitOpError("expected 1 to 256 heads in a tile, and one head on grids of three axes, "
+                       "got ")
+           << heads << " on " << getQueryBox().size() << " axes";
   // hopper-attend-19
   if (auto blocks = static_cast<int64_t>(getBlocks()); blocks < 1 || blocks > 8)
     return emitOpError("expected 1 to 8 blocks on a multiprocessor, got ") << blocks;
@@ -214,7 +239,9 @@ LogicalResult AttendOp::verify() {
     return emitOpError("expected a query coordinate and size for each of ")
            << axes << " axes, got " << getAt().size() << " and " << getSizes().size();
   // hopper-attend-9
-  if (!hasBoxesOf16(getQueryBox()))
+  SmallVector<int64_t> rows(getQueryBox());
+  rows.insert(rows.begin(), static_cast<int64_t>(getHeads()));
+  if (!hasBoxesOf16(rows))
     return emitOpError("expected 16 rows in a row of the query box to be a box, got box [")
            << getQueryBox() << "]";
   for (Region &region : getElements()) {

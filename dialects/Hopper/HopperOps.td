@@ -25,9 +25,12 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
   let description = [{
     The producer runs `walk`, whose `hopper.tile` ops name the key tiles in
     order. Each has `keys` keys, or a part of them: then tiles that follow each
-    other and have no mask are packed into one of `keys` keys. Each of `consumers` warpgroups owns 64 rows of
+    other and have no mask are packed into one of `keys` keys. Boxes of fewer than
+    16 keys of a sequence are gathered: whatever their masks, as many as there is room for
+    share a tile, and every thread of the producer's warpgroup copies rows. Each of
+    `consumers` warpgroups owns 64 rows of
     the query tile (`query_box`, at `at`, on a grid of `sizes` whose first token
-    is row `base` of the query tensor) and for each key tile computes
+    is row `base` of the query tensor, of each of `heads` heads from `head` on) and for each key tile computes
     `scale * q k^T`, applies the element function of the tile's kind, and
     absorbs the result as `tile.softmax_step` does. The output and the natural
     LSE are written at the end as `tile.finish` says, to the query's rows.
@@ -54,7 +57,8 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
                        OptionalAttr<I64Attr>:$query_slots,
                        OptionalAttr<I64Attr>:$producer_registers,
                        OptionalAttr<I64Attr>:$consumer_registers, UnitAttr:$ping_pong,
-                       UnitAttr:$ascending, DefaultValuedAttr<I64Attr, "1">:$blocks);
+                       UnitAttr:$ascending, DefaultValuedAttr<I64Attr, "1">:$blocks,
+                       DefaultValuedAttr<I64Attr, "1">:$heads);
   let regions = (region SizedRegion<1>:$walk, VariadicRegion<SizedRegion<1>>:$elements);
   let assemblyFormat = [{
     $query `[` $batch `,` $head `]` `at` `(` $at `)` `of` `(` $sizes `)` `base` $base `box` $query_box
@@ -64,12 +68,15 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// Query rows of one tile.
+    /// Query rows of one tile: those of the box in each head.
     int64_t getRows();
+    int64_t getRowsOfHead();
     /// Dynamic shared memory; the rings must have been placed.
     int64_t getSharedBytes();
     /// Keys of the boxes that the walk names: `keys`, or a part of them. At least 1.
     int64_t getPieceKeys();
+    /// Whether keys are gathered one by one: boxes are too short for the copy engine.
+    bool isGathered();
     /// The key box of tiles of a kind; empty for a kind that the walk never names.
     ::llvm::ArrayRef<int64_t> getKeyBox(unsigned kind);
   }];

@@ -17,6 +17,10 @@ struct TileNote {
 static constexpr int endOfItem = -1, lastOfItem = 1 << 30;
 /// Where the number of pieces stands in the kind of a tile that is packed from several.
 static constexpr int piecesShift = 16, kindMask = (1 << piecesShift) - 1;
+/// A gathered key's place is its coordinate, with the kind above. The kind of its tile has a bit
+/// for each kind with an element function.
+static constexpr int placeBits = 29;
+static constexpr u32 placeMask = (1u << placeBits) - 1;
 
 /// Shared memory of one kernel. Matrices are stored as panels of 64 columns; a panel row is 128
 /// bytes, swizzled by the copy engine.
@@ -35,7 +39,10 @@ template <class C> struct Shared {
   static constexpr int valueOffset = keyOffset + keySlotBytes * C::stages;
   static constexpr int barrierOffset = valueOffset + valueSlotBytes * C::stages;
   static constexpr int noteOffset = barrierOffset + 8 * (4 * C::querySlots + 4 * C::stages);
-  static constexpr int itemOffset = noteOffset + 16 * C::stages;
+  /// Boxes of fewer keys are too short for the copy engine.
+  static constexpr bool isGathered = C::pieceKeys < 16;
+  static constexpr int placeOffset = noteOffset + 16 * C::stages;
+  static constexpr int itemOffset = placeOffset + (isGathered ? 4 * C::keys * C::stages : 0);
   static constexpr int bytes = itemOffset + 4 * C::querySlots;
   static_assert(C::keys % 8 == 0, "a panel of keys must hold whole swizzle groups");
 
@@ -63,6 +70,10 @@ template <class C> struct Shared {
   __device__ volatile int &item(int slot) const {
     return reinterpret_cast<volatile int *>(memory + itemOffset)[slot];
   }
+  /// Where each key of a gathered tile comes from.
+  __device__ u32 *places(int stage) const {
+    return reinterpret_cast<u32 *>(memory + placeOffset) + C::keys * stage;
+  }
   __device__ u32 noteAddress(int stage) const { return base + noteOffset + 16 * stage; }
   __device__ u32 itemAddress(int slot) const { return base + itemOffset + 4 * slot; }
   __device__ u32 query(int slot) const { return base + queryOffset + querySlotBytes * slot; }
@@ -70,17 +81,19 @@ template <class C> struct Shared {
   __device__ u32 value(int stage) const { return base + valueOffset + valueSlotBytes * stage; }
 
   __device__ void initialize() const {
+    // Gathering threads arrive when their copies are done, and a lane of each of their warps.
+    constexpr int copiers = isGathered ? 128 : 0, tellers = isGathered ? 4 : 1;
     if (threadIdx.x == 0) {
       for (int slot = 0; slot < C::querySlots; ++slot) {
         barrierInit(queryFull(slot), 1);
         barrierInit(queryEmpty(slot), 4 * C::consumers);
         barrierInit(itemFull(slot), 1);
-        barrierInit(itemEmpty(slot), 4 * C::consumers);
+        barrierInit(itemEmpty(slot), 4 * C::consumers + (isGathered ? 3 : 0));
       }
       for (int stage = 0; stage < C::stages; ++stage) {
-        barrierInit(keyFull(stage), 1);
+        barrierInit(keyFull(stage), copiers + tellers);
         barrierInit(keyEmpty(stage), 4 * C::consumers);
-        barrierInit(valueFull(stage), 1);
+        barrierInit(valueFull(stage), isGathered ? copiers : 1);
         barrierInit(valueEmpty(stage), 4 * C::consumers);
       }
       fenceBarrierInit();
@@ -403,7 +416,7 @@ private:
     sum[0] = sum[1] = 0.f;
     barrierWait(shared.queryFull(item.slot), item.lap);
 
-    barrierWait(shared.keyFull(keys.slot), keys.lap);
+    awaitFull(shared.keyFull(keys.slot), keys.lap);
     TileNote note = read();
     if (note.kind == endOfItem) {
       releaseKeys();
@@ -417,7 +430,8 @@ private:
     turnEnd();
     wgmmaWait<0>();
     pin(scores);
-    releaseKeys();
+    if constexpr (!Shared<C>::isGathered)
+      releaseKeys();
     releaseOutput();
     mask(note, elements, scores);
     softmax</*First=*/true>(scale, scores, correction);
@@ -425,21 +439,22 @@ private:
 
     bool first = true;
     while (!(note.kind & lastOfItem)) {
-      barrierWait(shared.keyFull(keys.slot), keys.lap);
+      awaitFull(shared.keyFull(keys.slot), keys.lap);
       note = read();
       turnBegin();
       pin(scores);
       wgmmaFence();
       issueScores(scores);
       wgmmaCommit();
-      barrierWait(shared.valueFull(values.slot), values.lap);
+      awaitFull(shared.valueFull(values.slot), values.lap);
       issueOutput(weights, first);
       first = false;
       wgmmaCommit();
       turnEnd();
       wgmmaWait<1>();
       pin(scores);
-      releaseKeys();
+      if constexpr (!Shared<C>::isGathered)
+        releaseKeys();
       mask(note, elements, scores);
       softmax</*First=*/false>(scale, scores, correction);
       // The softmax has to run beside the product. Nothing but a branch that depends on its last
@@ -461,7 +476,7 @@ private:
       releaseValues();
       convert(scores, weights);
     }
-    barrierWait(shared.valueFull(values.slot), values.lap);
+    awaitFull(shared.valueFull(values.slot), values.lap);
     wgmmaFence();
     issueOutput(weights, first);
     wgmmaCommit();
@@ -480,13 +495,20 @@ private:
   /// The first lane's value; the others have 0. A reduction, unlike a shuffle, tells the assembler
   /// that all lanes get the same: what depends on it stays in uniform registers.
   __device__ static int shareFirst(int value) { return __reduce_or_sync(~0u, unsigned(value)); }
-  /// Applies the element function, and hides the pieces that a packed tile lacks.
+  /// Applies the element function, and hides the pieces that a packed tile lacks. What it reads of
+  /// gathered keys lies in their slot, which is given back here.
   template <class Elements>
   __device__ void mask(const TileNote &note, Elements &&elements, float (&scores)[C::keys / 2]) {
     if constexpr (C::pieces == 1) {
       elements(note.kind & ~lastOfItem, note.at, scores);
     } else {
-      elements(note.kind & kindMask, note.at, scores);
+      if constexpr (Shared<C>::isGathered) {
+        elements(note.kind & kindMask, shared.places(keys.slot), scores);
+        __syncwarp();
+        releaseKeys();
+      } else {
+        elements(note.kind & kindMask, note.at, scores);
+      }
       const int present = (note.kind & ~lastOfItem) >> piecesShift;
       if (present == C::pieces)
         return;
@@ -494,6 +516,13 @@ private:
       hide<C::keys>(live, 0, scores);
       hide<C::keys>(live, 1, scores);
     }
+  }
+  /// Waits for a slot to be filled. Rows that threads have copied are seen by matrix instructions
+  /// behind a fence.
+  __device__ static void awaitFull(u32 barrier, u32 lap) {
+    barrierWait(barrier, lap);
+    if constexpr (Shared<C>::isGathered)
+      fenceAsyncShared();
   }
   // Every warp releases for itself: warps of a group may drift apart by a whole tile.
   __device__ void releaseKeys() {

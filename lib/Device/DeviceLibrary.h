@@ -17,6 +17,8 @@ std::string_view deviceRows();
 std::string_view deviceRecompute();
 /// The forward pipeline; after the primitives and the matrix instructions of the kernel's shapes.
 std::string_view deviceAttention();
+/// The producer where keys are gathered one by one; after the pipeline.
+std::string_view deviceGather();
 /// One row for each block of tokens; after the rows.
 std::string_view deviceSummaries();
 /// Scores of blocks; after the rows.

@@ -9,7 +9,13 @@ namespace lacuna {
 /// What decides how much shared memory a kernel needs; the names are those of a kernel's Config.
 struct PipelineShape {
   int64_t rows, keys, headDim, valueDim, querySlots, stages;
+  /// Whether keys are gathered one by one.
+  bool isGathered = false;
 };
+
+/// Boxes of fewer keys are too short for the copy engine: their keys are gathered, row by row, by
+/// all threads of the producer's warpgroup.
+constexpr int64_t leastCopiedKeys = 16;
 
 /// Dynamic shared memory that a block on sm_90 may have.
 constexpr int64_t sharedMemoryLimit = 232448;
@@ -20,13 +26,15 @@ constexpr int64_t sharedMemoryLimitOf(int64_t blocks) {
 }
 
 /// Bytes of shared memory as `Shared` in Attention.cuh lays them out: matrices as panels of 64
-/// columns of 128 bytes, then barriers, notes of tiles and numbers of work items.
+/// columns of 128 bytes, then barriers, notes of tiles, gathered keys' places and numbers of work
+/// items.
 constexpr int64_t sharedMemoryBytes(const PipelineShape &shape) {
   int64_t headPanels = (shape.headDim + 63) / 64, valuePanels = (shape.valueDim + 63) / 64;
   int64_t slot = shape.rows * 128 * std::max(headPanels, valuePanels);
   int64_t stage = shape.keys * 128 * (headPanels + valuePanels);
   int64_t barriers = 8 * (4 * shape.querySlots + 4 * shape.stages);
-  return shape.querySlots * slot + shape.stages * stage + barriers + 16 * shape.stages +
+  int64_t places = shape.isGathered ? 4 * shape.keys : 0;
+  return shape.querySlots * slot + shape.stages * stage + barriers + (16 + places) * shape.stages +
          4 * shape.querySlots;
 }
 

@@ -14,7 +14,11 @@ struct Tile {
   int kind;
   int at[3];
   std::vector<float> keys, values;
+  /// Of gathered keys; pieces that the tile lacks have none.
+  std::vector<u32> places;
 };
+static constexpr int placeBits = 29;
+static constexpr u32 placeMask = (1u << placeBits) - 1;
 /// One query tile of one head on its way through a block.
 struct WorkItem {
   int id;
@@ -77,6 +81,76 @@ template <class C> struct Producer {
   template <class... Copies> void end(Copies &&...) {}
 };
 
+//===----------------------------------------------------------------------===//
+// Gathered keys
+//===----------------------------------------------------------------------===//
+
+struct KeyRows {
+  const unsigned short *base;
+  u32 stride;
+  int count;
+};
+
+/// The producer's one thread runs every round of a loop, a consumer's those of its lane.
+inline bool isMyRound(i64 round) {
+  return phase == Phase::Produce || round % 32 == threadIdx.x % 32;
+}
+template <class Index, class Load, class Visit>
+void forLanesAhead(Index lower, Index upper, Index step, Load &&load, Visit &&visit) {
+  for (Index i = lower; i < upper; i += step)
+    if (isMyRound((i - lower) / step))
+      visit(i, load(i), true);
+}
+template <class Index, class Visit>
+void forSpread(Index lower, Index upper, Index step, Visit &&visit) {
+  for (Index i = lower; i < upper; i += step)
+    if (isMyRound((i - lower) / step))
+      visit(i, true);
+}
+
+template <class C> struct Gatherer {
+  const Shared<C> &shared;
+  bool isFirst = true;
+
+  int next(int *counter, i64 count) {
+    i64 id = isFirst ? i64(blockIdx.x) : Producer<C>::take(counter);
+    isFirst = false;
+    if (id >= count)
+      return -1;
+    items.emplace_back().id = static_cast<int>(id);
+    return static_cast<int>(id);
+  }
+  template <class Copy> void query(Copy &&copy) { Producer<C>{shared}.query(copy); }
+  void tile(int kind, bool isHere, int at, const KeyRows &keyRows, const KeyRows &valueRows) {
+    if (!isHere)
+      return;
+    std::vector<Tile> &tiles = items.back().tiles;
+    if (tiles.empty() || tiles.back().places.size() == C::keys)
+      tiles.push_back({0, {}, {}, {}, {}});
+    Tile &tile = tiles.back();
+    if (!C::isPlain(kind))
+      tile.kind |= 1 << kind;
+    for (int key = at; key < at + C::pieceKeys; ++key) {
+      tile.places.push_back(static_cast<u32>(key) | static_cast<u32>(kind) << placeBits);
+      addRow<C::headDim>(tile.keys, keyRows, key);
+      addRow<C::valueDim>(tile.values, valueRows, key);
+    }
+  }
+  void end(const KeyRows &, const KeyRows &) {}
+
+private:
+  template <int Channels>
+  static void addRow(std::vector<float> &rows, const KeyRows &source, int key) {
+    auto *row = reinterpret_cast<const unsigned char *>(source.base) + u64(u32(key)) * source.stride;
+    for (int channel = 0; channel < Channels; ++channel) {
+      unsigned short bits = 0;
+      if (key < source.count)
+        std::memcpy(&bits, row + 2 * channel, 2);
+      rows.push_back(toFloat<typename C::Element>(bits));
+    }
+  }
+};
+
 inline float dot(const float *a, const float *b, int count) {
 #ifdef __clang__
 #pragma clang fp reassociate(on)
@@ -117,14 +191,26 @@ template <class C> struct Consumer {
       all.resize(C::rows * C::keys);
       auto rowOf = [&](int i) { return row() + i / 2 % 2 * 8; };
       auto keyOf = [&](int i) { return i / 4 * 8 + lane() % 4 * 2 + i % 2; };
+      // Packed tiles come one piece at a time; gathered ones lack keys at their end.
+      int present = C::pieceKeys;
+      if constexpr (C::pieceKeys < 16) {
+        present = static_cast<int>(tile.places.size());
+        tile.keys.resize(C::keys * C::headDim);
+        tile.values.resize(C::keys * C::valueDim);
+      }
       float scores[C::keys / 2];
       for (int i = 0; i < C::keys / 2; ++i)
         scores[i] =
             dot(&item->query[rowOf(i) * C::headDim], &tile.keys[keyOf(i) * C::headDim], C::headDim);
-      elements(tile.kind, tile.at, scores);
-      // Packed tiles come one piece at a time.
+      if constexpr (C::pieceKeys < 16) {
+        std::vector<u32> places(tile.places);
+        places.resize(C::keys);
+        elements(tile.kind, places.data(), scores);
+      } else {
+        elements(tile.kind, tile.at, scores);
+      }
       for (int i = 0; i < C::keys / 2; ++i)
-        if (keyOf(i) >= C::pieceKeys)
+        if (keyOf(i) >= present)
           scores[i] = -INFINITY;
       for (int i = 0; i < C::keys / 2; ++i)
         all[rowOf(i) * C::keys + keyOf(i)] = scores[i];
