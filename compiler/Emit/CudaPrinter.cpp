@@ -241,8 +241,8 @@ LogicalResult AttendPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars
   auto rowCoordinates = [&] {
     SmallVector<std::string> at;
     for (size_t axis = 0; axis < queryBox.size(); ++axis)
-      at.push_back(boxCoordinate(scalars.use(attend.getAt()[axis]), rowInHead("row"), "", queryBox,
-                                 axis));
+      at.push_back(
+          boxCoordinate(scalars.use(attend.getAt()[axis]), rowInHead("row"), "", queryBox, axis));
     return at;
   };
   out.open("auto copyOutput = [&](u32 source, int row, int panel) {");
@@ -251,10 +251,10 @@ LogicalResult AttendPrinter::writeFinish(CodeWriter &out, ScalarPrinter &scalars
     out.line(formatv("const int q{0} = {1};", axis, text));
     at.push_back(formatv("q{0}", axis).str());
   }
-  out.line("copyOut(outputMap, source, " +
-           copyCoordinates(outputMap, at, headOfRow(scalars, "row"),
-                           scalars.use(attend.getBatch())) +
-           ");");
+  out.line(
+      "copyOut(outputMap, source, " +
+      copyCoordinates(outputMap, at, headOfRow(scalars, "row"), scalars.use(attend.getBatch())) +
+      ");");
   out.close("};");
   out.open("auto storeLse = [&](int row, float lse) {");
   if (attend.getLse()) {

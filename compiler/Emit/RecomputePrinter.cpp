@@ -89,10 +89,10 @@ LogicalResult AttendPrinter::writeRecompute(CodeWriter &out, ScalarPrinter &scal
   std::string token, inside;
   for (size_t axis = 0; axis < queryBox.size(); ++axis) {
     std::string name = formatv("q{0}", axis).str(), size = scalars.use(attend.getSizes()[axis]);
-    out.line("const int " + name + " = " +
-             boxCoordinate(scalars.use(attend.getAt()[axis]), rowInHead("row"), "", queryBox,
-                           axis) +
-             ";");
+    out.line(
+        "const int " + name + " = " +
+        boxCoordinate(scalars.use(attend.getAt()[axis]), rowInHead("row"), "", queryBox, axis) +
+        ";");
     inside += formatv("{0}{1} >= {2}", axis ? " || " : "", name, size).str();
     token = axis ? formatv("({0}) * {1} + {2}", token, size, name).str() : "i64(" + name + ")";
     for (Region &region : attend.getElements())
@@ -124,7 +124,7 @@ LogicalResult AttendPrinter::writeRecompute(CodeWriter &out, ScalarPrinter &scal
       kinds += formatv("{0}kind == {1}", kinds.empty() ? "" : " || ", kind).str();
     out.open(attend.isGathered()    ? "if (isHere) {"
              : segments.size() == 1 ? "if (key < Config::pieceKeys) {"
-                                  : "if (key < Config::pieceKeys && (" + kinds + ")) {");
+                                    : "if (key < Config::pieceKeys && (" + kinds + ")) {");
     if (failed(writePair(out, scalars, segment)))
       return failure();
     out.close();

@@ -134,9 +134,8 @@ LogicalResult ScalarPrinter::printList(Operation &op, Operation &listed) {
   std::string type = typeOf(loop.getInductionVar());
   bool isParallel = lanes && isLaneWise(loop, isSpread);
   std::string walker = isParallel ? (isSpread ? "forLanesAhead<" : "forLanes<") : "forListed<";
-  code.open(walker + type + ">(" + use(loop.getLowerBound()) +
-            ", " + use(loop.getUpperBound()) + ", " + use(loop.getStep()) + ", [&](" + type + " " +
-            name + ") {");
+  code.open(walker + type + ">(" + use(loop.getLowerBound()) + ", " + use(loop.getUpperBound()) +
+            ", " + use(loop.getStep()) + ", [&](" + type + " " + name + ") {");
   code.line("return " + expression(&listed) + ";");
   code.close("}, [&](" + type + " " + name + ", " + typeOf(read) + " " + entry +
              (isParallel ? ", bool isThere) {" : ") {"));

@@ -100,11 +100,12 @@ static SmallVector<PlainLoop> findLevels(Operation &first) {
 /// and whoever else must know them visits the same ones.
 LogicalResult AttendPrinter::writeWalk(CodeWriter &out) {
   const bool isGathered = attend.isGathered();
-  out.line(isGathered
-               ? "/// Calls visit(kind, isHere, a0) for the pieces of an item, one for each lane in "
-                 "which isHere\n/// holds; for whole warps."
-               : "/// Calls visit(kind, a0, a1, a2) for each key tile of an item, in order; for "
-                 "whole warps.");
+  out.line(
+      isGathered
+          ? "/// Calls visit(kind, isHere, a0) for the pieces of an item, one for each lane in "
+            "which isHere\n/// holds; for whole warps."
+          : "/// Calls visit(kind, a0, a1, a2) for each key tile of an item, in order; for "
+            "whole warps.");
   out.line("template <class Visit>");
   out.open("__device__ __forceinline__ void walk(const Arguments &args, const Item &item, "
            "Visit &&visit) {");

@@ -1,7 +1,9 @@
 //===- FusedMerges.cpp - merges that one kernel computes ------------------===//
 #include "compiler/Passes/FusedMerges.h"
 
+#include "compiler/Passes/Lists.h"
 #include "compiler/Passes/Segments.h"
+#include "lib/Device/SharedLayout.h"
 
 #include "mlir/IR/Matchers.h"
 
@@ -55,6 +57,15 @@ static bool isHeavy(attn::AttendOp part) {
   return !add || !matchPattern(add.getRhs(), m_Constant());
 }
 
+/// Whether the part walks keys so few at a time that they are gathered, which a kernel does for one
+/// pair of tensors.
+static bool walksKeys(attn::AttendOp part) {
+  if (!cast<sparsity::SetType>(part.getSet().getType()).isSingle())
+    return false;
+  sparsity::BlocksOp list = findAdditiveList(part.getSet());
+  return list && countTokens(list.getKey()) < leastCopiedKeys;
+}
+
 SmallVector<attn::AttendOp> lacuna::findFusedParts(attn::MergeOp merge) {
   SmallVector<attn::AttendOp> parts;
   for (auto [output, lse] : llvm::zip_equal(merge.getOutputs(), merge.getLses())) {
@@ -70,7 +81,9 @@ SmallVector<attn::AttendOp> lacuna::findFusedParts(attn::MergeOp merge) {
     parts.push_back(attend);
   }
   bool isLarge = llvm::count_if(parts, isHeavy) > mostHeavyParts;
-  return parts.size() < 2 || isLarge ? SmallVector<attn::AttendOp>() : parts;
+  if (parts.size() < 2 || isLarge || llvm::any_of(parts, walksKeys))
+    return {};
+  return parts;
 }
 
 attn::MergeOp lacuna::findFusedMerge(attn::AttendOp attend) {

@@ -11,25 +11,21 @@
 
 using namespace mlir;
 using namespace lacuna;
-using sparsity::FormulaSpace;
-using sparsity::Symbol;
 
 /// Whether what is live, beside what a list says, depends on the head.
 static bool dependsOnHead(Value set) {
-  auto type = cast<sparsity::SetType>(set.getType());
-  FormulaSpace space(set.getContext(), type.getQueryRank(), type.getKeyRank());
-  if (failed(sparsity::buildFormula(set, space)))
-    return true;
-  // A monotone term may read memory by head.
-  bool hasTerms = llvm::any_of(space.getSymbols(), [](const Symbol &symbol) {
-    return symbol.kind == Symbol::Kind::PerHead || symbol.kind == Symbol::Kind::Monotone;
+  // Lists are asked for their group, and documents are those of all heads; other tensors have an
+  // element for each head.
+  return llvm::any_of(findSetOps(set), [](Operation *op) {
+    if (isa<sparsity::PerHeadOp>(op))
+      return true;
+    bool isShared = isa<sparsity::BlocksOp, sparsity::DocumentsOp>(op);
+    return !isShared && llvm::any_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
   });
-  return hasTerms || llvm::any_of(findSetOps(set), llvm::IsaPred<sparsity::PerHeadOp>);
 }
 
 int64_t lacuna::countHeadGroup(attn::AttendOp op, int64_t group) {
-  bool scoresHeads =
-      !op.getScore().empty() && !op.getScore().front().getArgument(2).use_empty();
+  bool scoresHeads = !op.getScore().empty() && !op.getScore().front().getArgument(2).use_empty();
   if (op.getSinks() || scoresHeads || dependsOnHead(op.getSet()))
     return 1;
   // What is only known at launch is required there.

@@ -46,8 +46,9 @@ static bool hasPredicates(hopper::AttendOp op) {
 
 static bool fits(hopper::AttendOp op, int64_t keys, int64_t blocks) {
   auto query = cast<RankedTensorType>(op.getQuery().getType());
-  HopperShape shape = {query.getDimSize(3), static_cast<int64_t>(op.getValueDim()), op.getRows(),
-                       keys, blocks, op.isGathered()};
+  HopperShape shape = {
+      query.getDimSize(3), static_cast<int64_t>(op.getValueDim()), op.getRows(), keys, blocks,
+      op.isGathered()};
   int64_t registers = hopperRegistersFor(shape.consumers(), packingProducer, 0, blocks).consumer;
   // Pairs of gathered keys are masked one by one, whatever the mask.
   bool isDear = op.isGathered() ? op.getNatural() : hasPredicates(op);
@@ -64,8 +65,7 @@ struct HopperPackTiles final : lacuna::impl::HopperPackTilesPassBase<HopperPackT
         return;
       int64_t piece = op.getPieceKeys();
       // One warpgroup does not fill a multiprocessor; predicates need the registers of both.
-      if (op.getRows() == 64 && !hasPredicates(op) &&
-          fits(op, std::max(piece, leastCopiedKeys), 2))
+      if (op.getRows() == 64 && !hasPredicates(op) && fits(op, std::max(piece, leastCopiedKeys), 2))
         op.setBlocks(2);
       if (!op.isGathered() && (!hasPlainTiles(op) || piece % 8 != 0))
         return;

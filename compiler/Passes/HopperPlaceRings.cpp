@@ -17,9 +17,12 @@ struct HopperPlaceRings final : lacuna::impl::HopperPlaceRingsPassBase<HopperPla
   void runOnOperation() override {
     getOperation()->walk([&](hopper::AttendOp op) {
       auto query = cast<RankedTensorType>(op.getQuery().getType());
-      HopperShape shape = {query.getDimSize(3), static_cast<int64_t>(op.getValueDim()),
-                           op.getRows(), static_cast<int64_t>(op.getKeys()),
-                           static_cast<int64_t>(op.getBlocks()), op.isGathered()};
+      HopperShape shape = {query.getDimSize(3),
+                           static_cast<int64_t>(op.getValueDim()),
+                           op.getRows(),
+                           static_cast<int64_t>(op.getKeys()),
+                           static_cast<int64_t>(op.getBlocks()),
+                           op.isGathered()};
       // Rings that do not fit are refused by the op.
       HopperRings rings = fitHopperRings(shape, {querySlots, stages});
       op.setStages(rings.stages);

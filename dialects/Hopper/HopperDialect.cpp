@@ -76,6 +76,16 @@ static LogicalResult verifyTile(AttendOp attend, TileOp tile) {
       (piece < static_cast<int64_t>(attend.getKeys()) && !isAligned))
     return tile.emitOpError("expected tiles of ")
            << attend.getKeys() << " keys or of a part of them in steps of 8, got " << piece;
+  // hopper-attend-4
+  size_t arguments = 1 + attend.getQueryBox().size() + tile.getBox().size();
+  Region &region = attend.getElements()[tile.getKind()];
+  if (region.getNumArguments() != arguments)
+    return attend.emitOpError("expected element functions of a score and ")
+           << arguments - 1 << " coordinates, got " << region.getNumArguments() << " arguments";
+  // hopper-attend-8
+  if (tile.getBox() != attend.getKeyBox(tile.getKind()))
+    return tile.emitOpError("expected one box for all tiles of a kind, got [")
+           << tile.getBox() << "] and [" << attend.getKeyBox(tile.getKind()) << "]";
   if (!attend.isGathered())
     return success();
   // hopper-attend-20
@@ -87,16 +97,6 @@ static LogicalResult verifyTile(AttendOp attend, TileOp tile) {
     return attend.emitOpError("expected at most ")
            << mostGatheredKinds << " element functions where keys are gathered, got "
            << attend.getElements().size();
-  // hopper-attend-4
-  size_t arguments = 1 + attend.getQueryBox().size() + tile.getBox().size();
-  Region &region = attend.getElements()[tile.getKind()];
-  if (region.getNumArguments() != arguments)
-    return attend.emitOpError("expected element functions of a score and ")
-           << arguments - 1 << " coordinates, got " << region.getNumArguments() << " arguments";
-  // hopper-attend-8
-  if (tile.getBox() != attend.getKeyBox(tile.getKind()))
-    return tile.emitOpError("expected one box for all tiles of a kind, got [")
-           << tile.getBox() << "] and [" << attend.getKeyBox(tile.getKind()) << "]";
   return success();
 }
 

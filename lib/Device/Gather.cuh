@@ -119,18 +119,19 @@ template <class C> struct Gatherer {
     const u32 hits = __ballot_sync(~0u, isHere);
     const int count = __popc(hits), rank = __popc(hits & ((1u << lane()) - 1));
 #pragma unroll 1
-    for (int done = 0; done < count;) {
-      if (filled == C::pieces)
-        close(0, keyRows, valueRows);
-      if (filled == 0)
-        barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
+    for (int done = 0;;) {
       const int taken = min(count - done, C::pieces - filled);
+      if (filled == 0 && taken > 0)
+        barrierWait(shared.keyEmpty(keys.slot), keys.lap ^ 1);
       if (isHere && rank >= done && rank < done + taken)
         put(filled + rank - done, kind, at);
-      if (!C::isPlain(kind))
+      if (taken > 0 && !C::isPlain(kind))
         kinds |= 1u << kind;
       filled += taken;
       done += taken;
+      if (done == count)
+        break;
+      close(0, keyRows, valueRows);
     }
   }
   /// After the last piece of an item.

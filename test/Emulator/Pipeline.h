@@ -141,7 +141,8 @@ template <class C> struct Gatherer {
 private:
   template <int Channels>
   static void addRow(std::vector<float> &rows, const KeyRows &source, int key) {
-    auto *row = reinterpret_cast<const unsigned char *>(source.base) + u64(u32(key)) * source.stride;
+    auto *row =
+        reinterpret_cast<const unsigned char *>(source.base) + u64(u32(key)) * source.stride;
     for (int channel = 0; channel < Channels; ++channel) {
       unsigned short bits = 0;
       if (key < source.count)
