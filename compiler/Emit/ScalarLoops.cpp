@@ -175,12 +175,24 @@ LogicalResult ScalarPrinter::printFor(Operation &op) {
   std::string name = "j" + std::to_string(counter++);
   bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
   std::string type = typeOf(loop.getInductionVar());
-  // Tiles of one entry of a list are few. Unrolled, the loop would need their number, a minimum
-  // that some assemblers get wrong: runtime/Jit/AssemblerFaults.h.
-  if (isWarp && loop->getParentOfType<scf::ForOp>())
+  // Ends of a walk are minima of minima: runtime/Jit/AssemblerFaults.h. Tiles of one entry of a
+  // list are few, and not worth unrolling.
+  std::string start = use(loop.getLowerBound()), end = use(loop.getUpperBound()), last = end;
+  auto isMinimum = [](Value bound) {
+    return isa_and_present<arith::MinSIOp, arith::MaxSIOp>(bound.getDefiningOp());
+  };
+  if (isWarp && loop->getParentOfType<scf::ForOp>()) {
     code.line("#pragma unroll 1");
-  code.open("for (" + type + " " + name + " = " + use(loop.getLowerBound()) + "; " + name + " < " +
-            use(loop.getUpperBound()) + "; " + name + " += " + use(loop.getStep()) + ") {");
+  } else if (isWarp) {
+    if (isMinimum(loop.getLowerBound()))
+      start = "settled(" + start + ")";
+    if (isMinimum(loop.getUpperBound())) {
+      last = "j" + std::to_string(counter++);
+      start += ", " + last + " = settled(" + end + ")";
+    }
+  }
+  code.open("for (" + type + " " + name + " = " + start + "; " + name + " < " + last + "; " + name +
+            " += " + use(loop.getStep()) + ") {");
   if (failed(printBlock(*loop.getBody())))
     return failure();
   auto yields = loop.getBody()->getTerminator()->getOperands();

@@ -27,6 +27,18 @@ __device__ __forceinline__ float readF16(const void *base, i64 offset) {
   return value;
 }
 
+/// A value whose arithmetic the front end does not see. It writes the number of rounds of a loop that
+/// it unrolls as minima of negated minima, which some assemblers get wrong:
+/// runtime/Jit/AssemblerFaults.h.
+__device__ __forceinline__ int settled(int value) {
+  asm("" : "+r"(value));
+  return value;
+}
+__device__ __forceinline__ i64 settled(i64 value) {
+  asm("" : "+l"(value));
+  return value;
+}
+
 /// Calls visit(i), in order, for those i of lower, lower + step, ... below upper for which test(i)
 /// holds. A whole warp calls it; each lane tests one i of 32.
 template <class Index, class Test, class Visit>
