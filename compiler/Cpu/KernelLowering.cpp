@@ -157,6 +157,8 @@ LogicalResult KernelLowering::lowerOp(VectorBuilder &b, Operation &op) {
       .Case([&](tile::ClassifyOp classify) { return lowerClassify(b, classify); })
       .Case([&](tile::BeginOp begin) { return lowerBegin(b, begin); })
       .Case([&](tile::SoftmaxStepOp step) { return lowerStep(b, step); })
+      .Case([&](tile::SkipOp skip) { return lowerSkip(b, skip); })
+      .Case([&](tile::UnmarkOp unmark) { return lowerUnmark(b, unmark); })
       .Case([&](tile::FinishOp finish) { return lowerFinish(b, finish); })
       .Case([&](tile::MergeOp merge) { return lowerMerge(b, merge); })
       .Case([&](tile::StoreOp store) { return lowerStore(b, store); })

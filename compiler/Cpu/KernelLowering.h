@@ -36,6 +36,8 @@ private:
   mlir::LogicalResult lowerClassify(VectorBuilder &builder, tile::ClassifyOp op);
   mlir::LogicalResult lowerBegin(VectorBuilder &builder, tile::BeginOp op);
   mlir::LogicalResult lowerStep(VectorBuilder &builder, tile::SoftmaxStepOp op);
+  mlir::LogicalResult lowerSkip(VectorBuilder &builder, tile::SkipOp op);
+  mlir::LogicalResult lowerUnmark(VectorBuilder &builder, tile::UnmarkOp op);
   mlir::LogicalResult lowerFinish(VectorBuilder &builder, tile::FinishOp op);
   mlir::LogicalResult lowerMerge(VectorBuilder &builder, tile::MergeOp op);
   mlir::LogicalResult lowerStore(VectorBuilder &builder, tile::StoreOp op);
@@ -70,6 +72,8 @@ private:
   mlir::IRMapping values;
   /// Buffers of tiles, per layout.
   llvm::DenseMap<std::pair<mlir::Value, int>, mlir::Value> tiles;
+  /// Whether scores that may be skipped are taken.
+  llvm::DenseMap<mlir::Value, mlir::Value> taken;
   /// Buffers in use per scope, and those that may be used again.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> scopes;
   llvm::DenseMap<mlir::Type, llvm::SmallVector<mlir::Value>> spare;

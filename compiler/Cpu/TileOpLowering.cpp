@@ -120,9 +120,15 @@ LogicalResult KernelLowering::lowerStep(VectorBuilder &b, tile::SoftmaxStepOp op
       return failure();
     bind(result, TileLayout::RowsLast, state.back());
   }
-  Value finite = helpers.callIsFinite(b, values);
   int64_t keys = cast<tile::TileType>(op.getScores().getType()).getColumns();
-  helpers.callStep(b, scores, values, finite, state[0], state[1], state[2], keys);
+  auto step = [&] {
+    Value finite = helpers.callIsFinite(b, values);
+    helpers.callStep(b, scores, values, finite, state[0], state[1], state[2], keys);
+  };
+  if (Value isTaken = taken.lookup(op.getScores()))
+    b.branch(isTaken, step);
+  else
+    step();
   return success();
 }
 

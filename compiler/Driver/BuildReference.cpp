@@ -9,6 +9,8 @@
 #include "lib/Reference/ParallelFor.h"
 #include "lib/Support/Text.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -121,6 +123,41 @@ static LogicalResult readDomain(attn::AttendOp op, SetTranslator &sets, referenc
   return success();
 }
 
+/// What is skipped by a look at scores, and which blocks a run took.
+LogicalResult ReferenceProgram::readSkip(Operation *operation, reference::Attend &attend) {
+  auto op = cast<attn::AttendOp>(operation);
+  if (!op.hasSkip())
+    return success();
+  if (!op.getTaken() || !scalars.isBound(op.getTaken()))
+    return op.emitOpError("expected to have been run, with marks of the blocks that it took");
+  reference::Skip skip;
+  skip.queryBlock = op.getSkipQuery()->front();
+  skip.keyBlock = op.getSkipKey()->front();
+  if (op.getMargin())
+    skip.margin = op.getMargin()->convertToDouble();
+  std::vector<int64_t> rows(attend.query.shape.begin(), attend.query.shape.end() - 1);
+  if (op.getBelow()) {
+    FailureOr<Tensor> below = tensorOf(op.getBelow());
+    if (failed(below))
+      return failure();
+    if (below->shape != rows)
+      return op.emitOpError("expected a limit per row of the query, of shape ")
+             << shapeText(rows) << ", got " << shapeText(below->shape);
+    skip.below = *below;
+  }
+  FailureOr<Tensor> taken = tensorOf(op.getTaken());
+  if (failed(taken))
+    return failure();
+  std::vector<int64_t> blocks = {rows[0], rows[1], llvm::divideCeilSigned(rows[2], skip.queryBlock),
+                                 llvm::divideCeilSigned(attend.keys(), skip.keyBlock)};
+  if (taken->shape != blocks)
+    return op.emitOpError("expected marks of shape ")
+           << shapeText(blocks) << ", got " << shapeText(taken->shape);
+  skip.taken = *taken;
+  attend.skip = std::move(skip);
+  return success();
+}
+
 LogicalResult ReferenceProgram::addAttend(Operation *operation) {
   auto op = cast<attn::AttendOp>(operation);
   reference::Attend attend;
@@ -164,6 +201,8 @@ LogicalResult ReferenceProgram::addAttend(Operation *operation) {
     for (int64_t head = 0; head < heads; ++head)
       attend.sinks.push_back(sinks->at({head}));
   }
+  if (failed(readSkip(operation, attend)))
+    return failure();
   Step step{operation, attend, {}, {}, {}, {}};
   step.shape = {attend.query.shape[0], heads, queries, attend.value.shape[3]};
   // A pair test costs about as much as a dozen multiply-adds.
@@ -240,9 +279,11 @@ LogicalResult ReferenceProgram::addReturn(Operation *op) {
           "expected every result to come from attn.attend, attn.merge or a select op");
     auto result = cast<OpResult>(operand);
     bool isSelection = isa<select::SelectDialect>(result.getOwner()->getDialect());
-    bool isLse = !isSelection && result.getResultNumber() == 1;
+    auto attend = dyn_cast<attn::AttendOp>(result.getOwner());
+    bool isMarks = attend && operand == attend.getTaken();
+    bool isLse = !isSelection && !isMarks && result.getResultNumber() == 1;
     results.push_back({producer->second, isLse, operand.getLoc(), isSelection,
-                       result.getResultNumber(), names[index]});
+                       result.getResultNumber(), names[index], isMarks});
   }
   return success();
 }

@@ -27,6 +27,8 @@ public:
     /// Of the results of a selection.
     unsigned number = 0;
     std::string name = {};
+    /// Which blocks an attend did not skip.
+    bool isMarks = false;
   };
   llvm::ArrayRef<FunctionResult> getResults() const { return results; }
 
@@ -72,6 +74,7 @@ private:
   explicit ReferenceProgram(const BoundSpec &spec);
 
   mlir::LogicalResult addAttend(mlir::Operation *op);
+  mlir::LogicalResult readSkip(mlir::Operation *op, reference::Attend &attend);
   mlir::LogicalResult addMerge(mlir::Operation *op);
   mlir::LogicalResult addSelection(mlir::Operation *op);
   mlir::LogicalResult addReturn(mlir::Operation *op);

@@ -2,6 +2,7 @@
 #include "compiler/Driver/CheckResults.h"
 
 #include "compiler/Driver/ParseSpec.h"
+#include "lib/Reference/Skips.h"
 #include "lib/Support/Random.h"
 #include "lib/Support/Text.h"
 
@@ -21,6 +22,7 @@ bool CheckReport::passes() const {
 
 std::string CheckReport::failures() const {
   static constexpr const char *axes[] = {"batch", "head", "row", "channel"};
+  static constexpr const char *blockAxes[] = {"batch", "head", "query block", "key block"};
   std::string text;
   llvm::raw_string_ostream os(text);
   for (const ResultCheck &result : results) {
@@ -30,7 +32,7 @@ std::string CheckReport::failures() const {
     os << result.name << ": " << groupedText(found.beyond) << " of " << groupedText(found.values)
        << " values are beyond tolerance, the worst at";
     for (size_t axis = 0; axis < found.where.size(); ++axis)
-      os << ' ' << axes[axis] << ' ' << found.where[axis];
+      os << ' ' << (result.isMarks ? blockAxes : axes)[axis] << ' ' << found.where[axis];
     os << ": got " << llvm::format("%.9g", found.got) << ", exact "
        << llvm::format("%.9g", found.exact) << '\n';
   }
@@ -47,7 +49,7 @@ std::vector<std::string> resultNames(const ReferenceProgram &program) {
     std::string name = valueName(program.getSteps()[result.step].op->getResult(0));
     if (name.empty())
       name = "output";
-    names.push_back(result.isLse ? name + ".lse" : name);
+    names.push_back(name + (result.isMarks ? ".taken" : result.isLse ? ".lse" : ""));
   }
   return names;
 }
@@ -74,6 +76,32 @@ static void thin(reference::RowSample &sample, double cost, const CheckOptions &
     if (random.uniform() * times < 1)
       kept.insert(kept.end() - 1, row);
   sample.rows = std::move(kept);
+}
+
+/// Compares the marks of the query blocks of a sample of rows.
+static reference::Comparison checkMarks(const ReferenceProgram::Step &step, const Tensor &marks,
+                                        const reference::RowSample &sample, unsigned threads) {
+  const reference::Skip &skip = *step.attend->skip;
+  if (marks.shape != skip.taken.shape)
+    return wrongShape();
+  std::vector<reference::BlockIndex> blocks;
+  for (const reference::RowIndex &row : sample.rows) {
+    reference::BlockIndex block{row.batch, row.head, row.query / skip.queryBlock};
+    bool isKnown = !blocks.empty() && blocks.back().batch == block.batch &&
+                   blocks.back().head == block.head && blocks.back().block == block.block;
+    if (!isKnown)
+      blocks.push_back(block);
+  }
+  // A block costs what its rows cost, those of the sample or not.
+  constexpr size_t fewest = 8;
+  size_t most = std::max(fewest, sample.rows.size() / static_cast<size_t>(skip.queryBlock) + 1);
+  if (!sample.all && blocks.size() > most) {
+    std::vector<reference::BlockIndex> kept;
+    for (size_t number = 0; number < most; ++number)
+      kept.push_back(blocks[number * (blocks.size() - 1) / (most - 1)]);
+    blocks = std::move(kept);
+  }
+  return reference::compareTaken(*step.attend, blocks, step.keyChannels, threads);
 }
 
 /// Compares all results of a select op.
@@ -134,13 +162,15 @@ CheckReport checkResults(const ReferenceProgram &program, ArrayRef<Tensor> resul
     std::vector<int64_t> expected = shape;
     expected.resize(result.isLse ? 3 : 4);
     reference::Comparison comparison;
-    if (results[index].shape != expected)
+    if (result.isMarks)
+      comparison = checkMarks(step, results[index], sample, options.threads);
+    else if (results[index].shape != expected)
       comparison = wrongShape();
     else if (result.isLse)
       comparison = reference::compareLse(results[index], sample.rows, rows, step.keyChannels);
     else
       comparison = reference::compareOutput(results[index], sample.rows, rows, step.keyChannels);
-    report.results.push_back({names[index], comparison});
+    report.results.push_back({names[index], comparison, result.isMarks});
   }
   return report;
 }

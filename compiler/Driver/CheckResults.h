@@ -23,6 +23,8 @@ struct CheckOptions {
 struct ResultCheck {
   std::string name;
   reference::Comparison comparison;
+  /// Of blocks of queries and keys, not of rows.
+  bool isMarks = false;
 };
 
 struct CheckReport {

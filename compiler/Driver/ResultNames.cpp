@@ -10,6 +10,9 @@ namespace lacuna {
 
 /// What tells a result from the first one of its op.
 static StringRef suffixOf(OpResult result) {
+  if (auto attend = dyn_cast<attn::AttendOp>(result.getOwner());
+      attend && result == attend.getTaken())
+    return ".taken";
   if (isa<attn::AttendOp, attn::MergeOp>(result.getOwner()))
     return ".lse";
   if (isa<select::CsrOfListOp>(result.getOwner()))

@@ -16,12 +16,18 @@ bool hasSelections(func::FuncOp function) {
   return llvm::any_of(function.getOps(), [](Operation &op) { return isSelection(&op); });
 }
 
-bool isSelected(Value value) { return isSelection(value.getDefiningOp()); }
+/// Whether `value` says which blocks an attend did not skip.
+static bool isMarks(Value value) {
+  auto attend = value.getDefiningOp<attn::AttendOp>();
+  return attend && value == attend.getTaken();
+}
+
+bool isSelected(Value value) { return isSelection(value.getDefiningOp()) || isMarks(value); }
 
 bool isTakenAsComputed(Value value) {
   Operation *op = value.getDefiningOp();
-  return isSelection(op) || (isa_and_nonnull<attn::AttendOp, attn::MergeOp>(op) &&
-                             llvm::any_of(value.getUsers(), isSelection));
+  return isSelected(value) || (isa_and_nonnull<attn::AttendOp, attn::MergeOp>(op) &&
+                               llvm::any_of(value.getUsers(), isSelection));
 }
 
 SmallVector<Value> findHandedOver(func::FuncOp function) {
@@ -35,9 +41,23 @@ SmallVector<Value> findHandedOver(func::FuncOp function) {
   return values;
 }
 
+/// Makes attends say which blocks they did not skip.
+static void exposeMarks(func::FuncOp function) {
+  OpBuilder builder(function.getContext());
+  for (attn::AttendOp op : llvm::make_early_inc_range(function.getOps<attn::AttendOp>())) {
+    if (!op.hasSkip() || op.getTaken())
+      continue;
+    attn::AttendOp told = op.withResults(builder, static_cast<bool>(op.getLse()), true);
+    op->replaceAllUsesWith(told->getResults().drop_back());
+    op->erase();
+  }
+}
+
 void exposeSelections(func::FuncOp function, Exposed exposed) {
   if (!function.getBody().hasOneBlock())
     return;
+  if (exposed == Exposed::All)
+    exposeMarks(function);
   Operation *end = function.getBody().front().getTerminator();
   SmallVector<Value> values(end->getOperands());
   SmallVector<Value> more;

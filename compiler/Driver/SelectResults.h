@@ -8,7 +8,7 @@ namespace lacuna {
 /// Whether a function has ops of the select dialect: then which pairs are live depends on data.
 bool hasSelections(mlir::func::FuncOp function);
 
-/// Whether a select op computes `value`.
+/// Whether a select op computes `value`, or an attend that skips blocks says with it which it took.
 bool isSelected(mlir::Value value);
 
 /// Whether a check takes `value` as a run computed it: select ops' results and what attention hands

@@ -28,6 +28,8 @@ static std::vector<std::string> roleOf(OpOperand &use) {
       return {"b", "hkv", "nk", "d"};
     if (use.get() == attend.getValue())
       return {"b", "hkv", "nk", "dv"};
+    if (use.get() == attend.getBelow())
+      return {"b", "hq", "nq"};
     return {"hq"};
   }
   if (auto merge = dyn_cast<attn::MergeOp>(use.getOwner())) {

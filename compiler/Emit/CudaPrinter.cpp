@@ -307,6 +307,8 @@ LogicalResult AttendPrinter::writeConsumer(CodeWriter &out) {
     return failure();
   out.close("};");
 
+  if (attend.getTaken() && failed(writeSkipRows(out)))
+    return failure();
   // The element functions' are needed again, to recompute rows.
   if (!isMasked())
     roots.clear();
@@ -325,7 +327,8 @@ LogicalResult AttendPrinter::writeConsumer(CodeWriter &out) {
   if (failed(writeItemScalars(out, closing, roots)) || failed(writeFinish(out, closing)))
     return failure();
   out.close("};");
-  out.line("consumer.run(scale, open, close);");
+  out.line(attend.getTaken() ? "consumer.run(scale, open, close, rows);"
+                             : "consumer.run(scale, open, close);");
   return success();
 }
 
@@ -346,6 +349,10 @@ void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
     out.append(deviceGather());
     out.blank();
   }
+  if (attend.getTaken()) {
+    out.append(deviceSkips());
+    out.blank();
+  }
   out.line("// The pipeline that the planner chose.");
   out.open("struct Config {");
   out.line(formatv("using Element = {0};", bf16 ? "Bf16" : "F16"));
@@ -356,6 +363,14 @@ void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
   out.line(
       formatv("static constexpr bool pingPong = {0};", attend.getPingPong() ? "true" : "false"));
   out.line(formatv("static constexpr bool masked = {0};", isMasked() ? "true" : "false"));
+  if (attend.getTaken()) {
+    // As a power of two.
+    double margin =
+        attend.getMargin() ? attend.getMargin()->convertToDouble() * 1.4426950408889634 : 0;
+    out.line(
+        formatv("static constexpr bool hasMargin = {0};", attend.getMargin() ? "true" : "false"));
+    out.line("static constexpr float margin = " + floatText(margin) + ";");
+  }
   int64_t pieceKeys = attend.getPieceKeys();
   out.line(formatv("static constexpr int pieceKeys = {0}, pieces = {1};", pieceKeys,
                    static_cast<int64_t>(attend.getKeys()) / pieceKeys));
@@ -429,7 +444,8 @@ FailureOr<KernelCode> AttendPrinter::print() {
   out.close("} else {");
   out.reopen();
   out.line(formatv("registersUp<{0}>();", *attend.getConsumerRegisters()));
-  out.line("Consumer<Config> consumer(shared, threadIdx.x / 128 - 1);");
+  out.line(formatv("{0}Consumer<Config> consumer(shared, threadIdx.x / 128 - 1);",
+                   attend.getTaken() ? "Skipping" : ""));
   out.append(consumer.str());
   out.close();
   out.close();

@@ -89,7 +89,8 @@ protected:
 };
 
 /// Prints an attention kernel. The manifest's part is in KernelManifest.cpp, element functions are
-/// in ElementPrinter.cpp and RecomputePrinter.cpp, the rest of the text in CudaPrinter.cpp.
+/// in ElementPrinter.cpp and RecomputePrinter.cpp, skips in SkipPrinter.cpp, the rest of the text
+/// in CudaPrinter.cpp.
 class AttendPrinter : KernelPrinter {
 public:
   AttendPrinter(tile::KernelOp kernel, CudaOptions options)
@@ -138,6 +139,8 @@ private:
   mlir::LogicalResult writeItemScalars(CodeWriter &out, ScalarPrinter &scalars,
                                        mlir::ArrayRef<mlir::Value> more);
   mlir::LogicalResult writeConsumer(CodeWriter &out);
+  /// Where tiles may be skipped: `rows`, what a thread knows about the blocks of its rows.
+  mlir::LogicalResult writeSkipRows(CodeWriter &out);
   struct ElementParts;
   void writeRowCoordinates(CodeWriter &out, ScalarPrinter &scalars, mlir::Block &block);
   mlir::LogicalResult writeLookups(CodeWriter &out, ScalarPrinter &scalars,

@@ -104,6 +104,8 @@ LogicalResult AttendPrinter::writeRecompute(CodeWriter &out, ScalarPrinter &scal
            rowPointer(scalars, attend.getQuery(), scalars.use(attend.getBatch()),
                       headOfRow(scalars, "row"), attend.getBase(), token) +
            ";");
+  if (attend.getTaken())
+    out.line("const SkipRows marked = rows(id);");
   if (attend.isGathered()) {
     // A lane has a piece of its own.
     out.open("walk(args, item, [&](int kind, bool isHere, int a0) {");
@@ -111,6 +113,10 @@ LogicalResult AttendPrinter::writeRecompute(CodeWriter &out, ScalarPrinter &scal
     out.open("for (int key = 0; key < Config::pieceKeys; ++key) {");
   } else {
     out.open("walk(args, item, [&](int kind, int a0, int a1, int a2) {");
+    if (attend.getTaken()) {
+      out.line("if (!marked.isTaken(a0 / Config::keys))");
+      out.line("  return;");
+    }
     out.line("#pragma unroll 1");
     out.open(
         "for (int key = consumer.lane(); key < (Config::pieceKeys + 31) / 32 * 32; key += 32) {");

@@ -90,8 +90,10 @@ static bool isLaneWise(scf::ForOp loop, bool says) {
     if (!branch)
       return isPlain(op) || isa<tensor::ExtractOp>(op) ||
              (says && op.getNumRegions() == 0 && op.getNumResults() == 0);
+    auto inside = branch.thenBlock()->without_terminator();
     return !branch.getNumResults() && isEmpty(branch.getElseRegion()) &&
-           llvm::count_if(branch.thenBlock()->without_terminator(), std::not_fn(isPlain)) == 1;
+           llvm::count_if(inside, std::not_fn(isPlain)) == 1 &&
+           llvm::none_of(inside, [](Operation &inner) { return inner.getNumRegions() > 0; });
   });
 }
 

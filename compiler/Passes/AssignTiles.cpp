@@ -79,10 +79,22 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
     return success();
   }
 
+  /// The blocks that are skipped.
+  LogicalResult assignBlocks(attn::AttendOp op) {
+    if (failed(requireSkipTile(op, "query", op.getQueryTile(), queryTile, *op.getSkipQuery())) ||
+        failed(requireSkipTile(op, "key", op.getKeyTile(), keyTile, *op.getSkipKey())))
+      return failure();
+    op.setQueryTile(*op.getSkipQuery());
+    op.setKeyTile(*op.getSkipKey());
+    return success();
+  }
+
   LogicalResult assign(attn::AttendOp op) {
     Segments segments;
     if (failed(segments.readDomain(op)))
       return failure();
+    if (op.hasSkip() && target == "cpu")
+      return assignBlocks(op);
     bool planned = target == "sm_90a" && hasHopperModel(segments);
     return planned ? assignPlanned(op, segments) : assignEven(op, segments);
   }

@@ -87,6 +87,8 @@ private:
   StringRef name;
   SmallVector<Part> parts;
   SmallVector<Value> results;
+  /// The marks of blocks that are taken, in the kernel that is being written.
+  Value taken;
 };
 
 } // namespace
@@ -194,6 +196,12 @@ SmallVector<Value> AttendLowering::emitStep(KernelBuilder &kernel, const Pair &p
   scores = tile::MaskOp::create(body, loc, scores.getType(), scores, kernel.getGrid(0),
                                 kernel.getGrid(1), kernel.inBody(pair.set), query.at, query.sizes,
                                 key.at, key.sizes, query.box, key.box);
+  if (op.hasSkip())
+    scores = tile::SkipOp::create(
+        body, loc, scores.getType(), scores, state[1], kernel.getGrid(0), kernel.getGrid(1),
+        query.at.front(), query.sizes.front(), key.at.front(),
+        op.getBelow() ? kernel.inBody(op.getBelow()) : Value(), taken,
+        body.getI64IntegerAttr(op.getSkipQuery()->front()), op.getMarginAttr());
   auto step =
       tile::SoftmaxStepOp::create(body, loc, state[0].getType(), state[1].getType(),
                                   state[2].getType(), scores, values, state[0], state[1], state[2]);
@@ -219,7 +227,8 @@ void AttendLowering::emitLoop(KernelBuilder &kernel, const Pair &pair, const Sid
   Value classes = pair.classes ? kernel.inBody(pair.classes) : Value();
   auto loop = tile::ForEachOp::create(
       body, loc, types, tile::TileClass::Live, kernel.inBody(pair.set), kernel.getGrid(0),
-      kernel.getGrid(1), query.at, query.sizes, key.sizes, classes, state, query.box, key.box);
+      kernel.getGrid(1), query.at, query.sizes, key.sizes, classes, state, query.box, key.box,
+      /*ascending=*/pair.part->op.isOrdered());
   Block *block = openLoop(body, loop, key);
   SmallVector<Value> next =
       emitStep(kernel, pair, query, key, queryTile, block->getArguments().take_back(state.size()));
@@ -238,8 +247,9 @@ SmallVector<Value> AttendLowering::getUses(ArrayRef<Pair> pairs) {
   for (const Pair &pair : pairs) {
     attn::AttendOp op = pair.part->op;
     uses.append({op.getQuery(), op.getKey(), op.getValue()});
-    if (op.getSinks())
-      uses.push_back(op.getSinks());
+    for (Value value : {op.getSinks(), op.getBelow()})
+      if (value)
+        uses.push_back(value);
     getUsedValuesDefinedAbove(op.getScore(), captured);
     pair.part->segments.appendValues(uses);
     uses.push_back(pair.set);
@@ -281,8 +291,9 @@ LogicalResult AttendLowering::readPairs(Part &part, unsigned segment,
     FailureOr<Formula> formula = sparsity::buildFormula(set, space);
     if (failed(formula))
       return failure();
+    // Entries of a list come in no order.
     bool isWalked =
-        static_cast<bool>(findWalkedList(set, part.segments.getBox(*op.getQueryTile(), segment)));
+        !op.isOrdered() && findWalkedList(set, part.segments.getBox(*op.getQueryTile(), segment));
     Pair &pair = pairs.emplace_back(
         Pair{&part, static_cast<unsigned>(keySegment), set, {}, formula->hasOpaque() && !isWalked});
     if (!pair.opaque)
@@ -350,6 +361,26 @@ LogicalResult AttendLowering::lowerClasses(unsigned querySegment, Pair &pair) {
   return success();
 }
 
+/// Which blocks are taken, in memory: also where nobody asks for it, for rows of the output may
+/// have to be computed again.
+static RankedTensorType getMarks(attn::AttendOp op) {
+  if (op.getTaken())
+    return op.getTaken().getType();
+  return RankedTensorType::get(SmallVector<int64_t>(4, ShapedType::kDynamic),
+                               IntegerType::get(op.getContext(), 8));
+}
+
+/// The extents of the marks, in the plan.
+static void appendMarks(KernelBuilder &kernel, attn::AttendOp op, SmallVectorImpl<Value> &shape) {
+  OpBuilder &plan = kernel.plan;
+  auto count = [&](Value tokens, std::optional<ArrayRef<int64_t>> block) {
+    Value size = getExtent(plan, kernel.getLoc(), kernel.inPlan(tokens), 2);
+    return makeBoxCounts(plan, kernel.getLoc(), size, *block).front();
+  };
+  shape.append({shape[0], shape[1], count(op.getQuery(), op.getSkipQuery()),
+                count(op.getKey(), op.getSkipKey())});
+}
+
 LogicalResult AttendLowering::lowerSegment(unsigned segment, ArrayRef<Pair> pairs) {
   Part &first = parts.front();
   attn::AttendOp op = first.op;
@@ -358,6 +389,8 @@ LogicalResult AttendLowering::lowerSegment(unsigned segment, ArrayRef<Pair> pair
   bool hasLse = op.getLse() && (anchor == op || !anchor->getResult(1).use_empty());
   if (hasLse)
     outputs.push_back(cast<RankedTensorType>(op.getLse().getType()));
+  if (op.hasSkip())
+    outputs.push_back(getMarks(op));
   std::string kernelName = name.str();
   if (first.segments.size() > 1)
     kernelName += "_segment_" + std::to_string(segment);
@@ -383,6 +416,8 @@ LogicalResult AttendLowering::lowerSegment(unsigned segment, ArrayRef<Pair> pair
                                               /*isQuery=*/true)));
   if (hasLse)
     shape.append({shape[0], shape[1], shape[2]});
+  if (op.hasSkip())
+    appendMarks(kernel, op, shape);
 
   OpBuilder &body = kernel.body;
   Side query = getQuerySide(kernel, first, segment);
@@ -394,6 +429,11 @@ LogicalResult AttendLowering::lowerSegment(unsigned segment, ArrayRef<Pair> pair
   tile::TileType row = tileOf({query.getRows()}, body.getF32Type());
   SmallVector<Value> state = llvm::to_vector_of<Value>(
       tile::BeginOp::create(body, loc, accumulator, row, row).getResults());
+  if (op.hasSkip()) {
+    taken = kernel.getOutput(outputs.size() - 1);
+    tile::UnmarkOp::create(body, loc, taken, kernel.getGrid(0), kernel.getGrid(1), query.at.front(),
+                           query.getRows(), op.getSkipQuery()->front());
+  }
   for (const Pair &pair : pairs)
     emitLoop(kernel, pair, query, queryTile, state);
   Value sink;

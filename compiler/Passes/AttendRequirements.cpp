@@ -26,6 +26,7 @@ public:
 private:
   LogicalResult emitTensors();
   LogicalResult emitHeads();
+  LogicalResult emitSkip();
   LogicalResult emitTokens();
   LogicalResult emitSets();
 
@@ -96,6 +97,16 @@ LogicalResult Requirements::emitHeads() {
                       "expected one sink per query head, got {0} sinks and {1} heads");
 }
 
+LogicalResult Requirements::emitSkip() {
+  if (Value below = op.getBelow())
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if (failed(requireEqualExtents(below, op.getQuery(), axis,
+                                     "expected a limit per row of the query, got {0} and {1} "
+                                     "along one axis")))
+        return failure();
+  return success();
+}
+
 LogicalResult Requirements::emitTokens() {
   if (segments.isLoneSequence())
     return success();
@@ -136,8 +147,8 @@ LogicalResult Requirements::emitSets() {
 }
 
 LogicalResult Requirements::emit() {
-  return success(succeeded(emitTensors()) && succeeded(emitHeads()) && succeeded(emitTokens()) &&
-                 succeeded(emitSets()));
+  return success(succeeded(emitTensors()) && succeeded(emitHeads()) && succeeded(emitSkip()) &&
+                 succeeded(emitTokens()) && succeeded(emitSets()));
 }
 
 LogicalResult lacuna::emitRequirements(attn::AttendOp op, const Segments &segments,

@@ -65,7 +65,8 @@ BlocksOp BitmapsToLists::makeList(BitmapOp map) {
 
 void BitmapsToLists::convert(attn::AttendOp op) {
   SmallVector<BitmapOp> maps = findBitmaps(op.getSet());
-  if (maps.size() != 1 || !findLists(op.getSet()).empty())
+  // Where tiles have an order lists are not walked.
+  if (maps.size() != 1 || op.isOrdered() || !findLists(op.getSet()).empty())
     return;
   BlocksOp list = makeList(maps.front());
   OpBuilder builder(op);

@@ -264,9 +264,11 @@ void HierarchyExpansion::writeCount(attn::AttendOp attend, int64_t width) {
 attn::AttendOp HierarchyExpansion::attend(Value key, Value value, Value pairs, int64_t width) {
   auto output = op.getOutput().getType();
   auto lse = RankedTensorType::get(output.getShape().drop_back(), builder.getF32Type());
-  auto part = attn::AttendOp::create(builder, loc, output, lse, op.getQuery(), key, value, pairs,
-                                     /*sinks=*/Value(), op.getScaleAttr(), /*from_start=*/true,
-                                     op.getQueryTileAttr(), op.getKeyTileAttr());
+  auto part = attn::AttendOp::create(
+      builder, loc, output, lse, /*taken=*/Type(), op.getQuery(), key, value, pairs,
+      /*sinks=*/Value(), /*below=*/Value(), op.getScaleAttr(), builder.getUnitAttr(),
+      /*skip_query=*/DenseI64ArrayAttr(), /*skip_key=*/DenseI64ArrayAttr(), /*margin=*/FloatAttr(),
+      op.getQueryTileAttr(), op.getKeyTileAttr());
   if (width > 1)
     writeCount(part, width);
   return part;

@@ -119,7 +119,7 @@ struct ExpandLists final : lacuna::impl::ExpandListsPassBase<ExpandLists> {
     SmallVector<std::pair<tile::ForEachOp, BlocksOp>> loops;
     getOperation()->walk([&](tile::ForEachOp loop) {
       // Where there is a table of classes the list has been looked up for it.
-      if (loop.getClasses())
+      if (loop.getClasses() || loop.getAscending())
         return;
       if (BlocksOp list = findWalkedList(loop.getSet(), loop.getQueryBox()))
         loops.emplace_back(loop, list);

@@ -71,7 +71,8 @@ SmallVector<attn::AttendOp> lacuna::findFusedParts(attn::MergeOp merge) {
   for (auto [output, lse] : llvm::zip_equal(merge.getOutputs(), merge.getLses())) {
     auto attend = output.getDefiningOp<attn::AttendOp>();
     if (!attend || output != attend.getOutput() || lse != attend.getLse() || !output.hasOneUse() ||
-        !lse.hasOneUse() || attend.getSinks() || attend->getBlock() != merge->getBlock())
+        !lse.hasOneUse() || attend.getSinks() || attend.hasSkip() ||
+        attend->getBlock() != merge->getBlock())
       return {};
     if (!parts.empty() &&
         (attend.getQuery() != parts.front().getQuery() ||

@@ -67,7 +67,8 @@ struct HopperPackTiles final : lacuna::impl::HopperPackTilesPassBase<HopperPackT
       // One warpgroup does not fill a multiprocessor; predicates need the registers of both.
       if (op.getRows() == 64 && !hasPredicates(op) && fits(op, std::max(piece, leastCopiedKeys), 2))
         op.setBlocks(2);
-      if (!op.isGathered() && (!hasPlainTiles(op) || piece % 8 != 0))
+      // What is skipped are tiles as they are.
+      if (op.getTaken() || (!op.isGathered() && (!hasPlainTiles(op) || piece % 8 != 0)))
         return;
       for (int64_t keys = mostPackedKeys / piece * piece; keys > piece; keys -= piece)
         if (keys % 16 == 0 && fits(op, keys, static_cast<int64_t>(op.getBlocks()))) {

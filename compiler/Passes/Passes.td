@@ -52,6 +52,9 @@ def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
     of two nor divisors of the sizes. Domains of several segments or more than three
     axes, which that target refuses later, get even boxes.
 
+    Where blocks are skipped by their scores, key tiles are those blocks, and on the
+    CPU query tiles are, too; sm_90a takes query blocks of 64 alone.
+
     `query_tile` and `key_tile` list one extent per axis of the set's domain, for
     concatenated domains segment after segment. Attributes that are there
     already are kept.
@@ -115,7 +118,11 @@ def PeelFullTilesPass : Pass<"lacuna-peel-full-tiles"> {
     are full: visiting those first, in a loop of their own whose body has no
     mask, leaves the mask to the few partial ones.
 
-    Requires: nothing beyond valid IR. Leaves: no `tile.for_each live`.
+    Loops that are `ascending` stay as they are: two loops would visit full tiles
+    first.
+
+    Requires: nothing beyond valid IR. Leaves: no `tile.for_each live` but
+    ascending ones.
 
     ```mlir
     %r = tile.for_each live %set ... { mask; step }
@@ -168,6 +175,10 @@ def ExpandFootprintsPass : Pass<"lacuna-expand-footprints"> {
     axes start at the first key that the query tile sees, which takes fewer of
     them; each is tested for being full. Sets whose footprint is not one box keep
     the grid.
+
+    An `ascending` loop becomes one loop, also where its tiles are several boxes,
+    with a test for what lies between them. Each tile is tested for being full, and
+    then has no mask.
 
     Requires: masks expanded (`lacuna-expand-masks`), sets defined by ops in the
     same function or kernel. Leaves: no `tile.for_each` and no sparsity op.

@@ -31,7 +31,8 @@ struct PeelFullTiles final : lacuna::impl::PeelFullTilesPassBase<PeelFullTiles> 
   void runOnOperation() override {
     SmallVector<tile::ForEachOp> loops;
     getOperation()->walk([&](tile::ForEachOp loop) {
-      if (loop.getTileClass() == tile::TileClass::Live)
+      // Two loops would visit full tiles first, whatever their order.
+      if (loop.getTileClass() == tile::TileClass::Live && !loop.getAscending())
         loops.push_back(loop);
     });
     for (tile::ForEachOp loop : loops) {

@@ -130,6 +130,23 @@ std::optional<std::pair<Extents, Extents>> lacuna::chooseListTiles(attn::AttendO
   return std::pair(chooseInside(list.getQuery(), queries), chooseInside(list.getKey(), keys));
 }
 
+LogicalResult lacuna::requireSkipTile(attn::AttendOp op, StringRef side,
+                                      std::optional<ArrayRef<int64_t>> written,
+                                      ArrayRef<int64_t> option, ArrayRef<int64_t> block) {
+  ArrayRef<int64_t> asked = written ? *written : option;
+  // assign-tiles-7
+  if (!asked.empty() && asked != block)
+    return op.emitOpError("expected ")
+           << side << " tiles of the blocks that are skipped, [" << llvm::interleaved(block)
+           << "], got [" << llvm::interleaved(asked) << "]";
+  return success();
+}
+
+/// Whether a walk goes along the list of the attend's set.
+static bool isListWalked(attn::AttendOp op) {
+  return !op.isOrdered() && findAdditiveList(op.getSet());
+}
+
 /// The box that the attend has or the option asks for; empty when the planner chooses.
 static FailureOr<Extents> getAsked(attn::AttendOp op, const Segments &segments,
                                    std::optional<ArrayRef<int64_t>> written,
@@ -186,7 +203,9 @@ static FailureOr<HopperProblem> getOwnProblem(attn::AttendOp op) {
   HopperProblem problem;
   problem.headDim = channels(op.getQuery().getType());
   problem.valueDim = channels(op.getValue().getType());
-  problem.elementRegisters = estimateScore(op);
+  // Limits of rows and where marks stand.
+  constexpr int64_t ofSkip = 12;
+  problem.elementRegisters = estimateScore(op) + (op.hasSkip() ? ofSkip : 0);
   auto type = cast<sparsity::SetType>(op.getSet().getType());
   if (!type.isSingle())
     return problem;
@@ -194,7 +213,7 @@ static FailureOr<HopperProblem> getOwnProblem(attn::AttendOp op) {
   FailureOr<sparsity::Formula> formula = sparsity::buildFormula(op.getSet(), space);
   if (failed(formula))
     return failure();
-  bool isWalked = static_cast<bool>(findAdditiveList(op.getSet()));
+  bool isWalked = isListWalked(op);
   if (isWalked) {
     // Masks do not ask for the block, but for what the list adds to the rest of the set.
     sparsity::Formula rest = formula->withoutOpaque(false);
@@ -261,6 +280,16 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
   FailureOr<Extents> key = getAsked(op, segments, op.getKeyTile(), keyOption, "key-tile", 8);
   if (failed(key))
     return failure();
+  if (op.hasSkip()) {
+    // assign-tiles-8
+    if (op.getSkipQuery()->front() != 64)
+      return op.emitOpError("expected blocks of 64 queries, those of a warpgroup, where blocks are "
+                            "skipped on this target, got ")
+             << op.getSkipQuery()->front();
+    if (failed(requireSkipTile(op, "key", op.getKeyTile(), keyOption, *op.getSkipKey())))
+      return failure();
+    key = Extents(*op.getSkipKey());
+  }
   FailureOr<HopperProblem> problem = getHopperProblem(op);
   if (failed(problem))
     return failure();
@@ -271,7 +300,7 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
     problem->queryBlock.assign(blocks.getQuery().begin(), blocks.getQuery().end());
     problem->keyBlock.assign(blocks.getKey().begin(), blocks.getKey().end());
   };
-  bool isWalked = static_cast<bool>(findAdditiveList(op.getSet()));
+  bool isWalked = isListWalked(op);
   if (list)
     fitInto(list);
   else if (sparsity::BitmapOp map = findLargeBitmap(op, segments))
@@ -281,7 +310,7 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
     problem->queryBlock.clear();
     problem->keyBlock.clear();
   }
-  if (isWalked && !findFusedMerge(op))
+  if (isWalked && !op.hasSkip() && !findFusedMerge(op))
     problem->headGroup = countHeadGroup(op, getSharingHeads(list));
   // Query tiles inside a block of a hierarchy see whole nodes, which are whole key tiles where
   // blocks are large enough.

@@ -26,8 +26,9 @@ static bool isTileOp(Operation *op) {
   return llvm::any_of(op->getResultTypes(), isTile) || llvm::any_of(op->getOperandTypes(), isTile);
 }
 
-/// What one softmax step absorbs: scores = [mask of] [score function of] a product.
+/// What one softmax step absorbs: scores = [skip of] [mask of] [score function of] a product.
 struct StepParts {
+  tile::SkipOp skip;
   tile::DotOp dot;
   tile::ScoreOp score;
   tile::MaskOp mask;
@@ -35,6 +36,8 @@ struct StepParts {
 
   explicit StepParts(tile::SoftmaxStepOp step) {
     Value scores = step.getScores();
+    if ((skip = scores.getDefiningOp<tile::SkipOp>()))
+      scores = skip.getScores();
     if ((mask = scores.getDefiningOp<tile::MaskOp>()))
       scores = mask.getScores();
     if ((score = scores.getDefiningOp<tile::ScoreOp>()))
@@ -72,12 +75,22 @@ static bool needsScaled(ArrayRef<tile::SoftmaxStepOp> steps) {
     // A product of 0 or a tiny scale leaves no raw shift.
     float scale = parts.dot.getScale().convertToFloat();
     std::optional<float> shift = parts.getShift();
+    // The largest score is that of the largest product.
+    if (parts.skip && !(scale > 0))
+      return true;
     return !shift || (*shift != 0 && !std::isfinite(*shift / scale));
   });
 }
 
 static int64_t countTokens(ArrayRef<int64_t> box) {
   return std::accumulate(box.begin(), box.end(), int64_t{1}, std::multiplies<>());
+}
+
+static bool skipAlike(tile::SkipOp a, tile::SkipOp b) {
+  if (!a || !b)
+    return a == b;
+  return a.getBelow() == b.getBelow() && a.getTaken() == b.getTaken() &&
+         a.getMarginAttr() == b.getMarginAttr() && a.getRows() == b.getRows();
 }
 
 /// Refuses what the copy engine and the matrix instructions cannot do. `first` is the first step of
@@ -94,6 +107,16 @@ static LogicalResult checkStep(tile::SoftmaxStepOp step, StepParts first) {
     return parts.dot.emitOpError("expected one scale per kernel on this target, got ")
            << first.dot.getScale().convertToDouble() << " and "
            << parts.dot.getScale().convertToDouble();
+  // tile-to-hopper-8
+  if (!skipAlike(parts.skip, first.skip))
+    return step.emitOpError("expected all tiles of a kernel to be skipped in one way on this "
+                            "target");
+  // tile-to-hopper-9
+  if (parts.skip && (parts.skip.getRows() != 64 || parts.keys.getBox().size() != 1))
+    return parts.skip.emitOpError(
+               "expected blocks of 64 queries of a sequence on this target, got ")
+           << static_cast<int64_t>(parts.skip.getRows()) << " and " << parts.keys.getBox().size()
+           << " axes";
   for (tile::LoadOp load : {parts.query, parts.keys, parts.values}) {
     // tile-to-hopper-2
     Type element = load.getTile().getType().getElementType();
@@ -359,11 +382,13 @@ hopper::AttendOp KernelRewriter::createAttend(OpBuilder &builder) {
   return hopper::AttendOp::create(
       builder, finish.getLoc(), query.getSource(), query.getBatch(), query.getHead(), query.getAt(),
       query.getSizes(), query.getBase(), finish.getSink(), outputStore.getTarget(),
-      lseStore ? lseStore.getTarget() : Value(), query.getBoxAttr(),
+      lseStore ? lseStore.getTarget() : Value(), parts.skip ? parts.skip.getBelow() : Value(),
+      parts.skip ? parts.skip.getTaken() : Value(), query.getBoxAttr(),
       builder.getI64IntegerAttr(std::max(countTokens(parts.keys.getBox()), leastCopiedKeys)),
       builder.getI64IntegerAttr(parts.values.getTile().getType().getColumns()),
-      parts.dot.getScaleAttr(), natural ? builder.getUnitAttr() : UnitAttr(),
-      /*consumers=*/IntegerAttr(), /*stages=*/IntegerAttr(), /*query_slots=*/IntegerAttr(),
+      parts.dot.getScaleAttr(), parts.skip ? parts.skip.getMarginAttr() : FloatAttr(),
+      natural ? builder.getUnitAttr() : UnitAttr(), /*consumers=*/IntegerAttr(),
+      /*stages=*/IntegerAttr(), /*query_slots=*/IntegerAttr(),
       /*producer_registers=*/IntegerAttr(), /*consumer_registers=*/IntegerAttr(),
       /*ping_pong=*/UnitAttr(), /*ascending=*/UnitAttr(),
       /*blocks=*/builder.getI64IntegerAttr(1), /*heads=*/builder.getI64IntegerAttr(heads),
@@ -372,8 +397,13 @@ hopper::AttendOp KernelRewriter::createAttend(OpBuilder &builder) {
 
 LogicalResult KernelRewriter::run() {
   // Attention that sees no key needs no product; its rows are written as they are.
-  if (finish.getAccumulator().getDefiningOp<tile::BeginOp>())
+  auto unmarks = kernel.getBody().front().getOps<tile::UnmarkOp>();
+  if (finish.getAccumulator().getDefiningOp<tile::BeginOp>()) {
+    // tile-to-hopper-10
+    if (!unmarks.empty())
+      return finish.emitOpError("expected marks of attention that sees a key on this target");
     return success();
+  }
   if (failed(collect()) || failed(classify()))
     return failure();
   OpBuilder builder(finish);
@@ -395,10 +425,10 @@ LogicalResult KernelRewriter::run() {
       return failure();
   }
 
-  // The tile program is dead now: erase it from the end.
+  // The tile program is dead now: erase it from the end. Warpgroups unmark their blocks themselves.
   SmallVector<Operation *> dead;
   for (Operation &op : body)
-    if (isTileOp(&op))
+    if (isTileOp(&op) || isa<tile::UnmarkOp>(op))
       dead.push_back(&op);
   for (Operation *op : llvm::reverse(dead))
     op->erase();

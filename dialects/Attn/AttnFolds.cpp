@@ -8,20 +8,41 @@ using namespace lacuna::attn;
 
 namespace {
 
-/// An lse that nobody reads is not stored.
-struct DropUnusedLse final : OpRewritePattern<AttendOp> {
+/// What nobody reads of lse and marks is not stored.
+struct DropUnusedResults final : OpRewritePattern<AttendOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(AttendOp op, PatternRewriter &rewriter) const override {
-    if (!op.getLse() || !op.getLse().use_empty())
-      return rewriter.notifyMatchFailure(op, "has no unused lse");
-    OperationState state(op.getLoc(), op->getName(), op->getOperands(), op.getOutput().getType(),
-                         op->getAttrs());
-    state.propertiesAttr = op->getPropertiesAsAttribute();
-    state.addRegion()->takeBody(op.getScore());
-    Operation *lean = rewriter.create(state);
-    rewriter.replaceAllUsesWith(op.getOutput(), lean->getResult(0));
+    auto isRead = [](Value result) { return result && !result.use_empty(); };
+    bool hasLse = isRead(op.getLse()), hasTaken = isRead(op.getTaken());
+    if (op->getNumResults() == 1u + hasLse + hasTaken)
+      return rewriter.notifyMatchFailure(op, "has no unused lse or marks");
+    AttendOp lean = op.withResults(rewriter, hasLse, hasTaken);
+    for (auto [old, result] : {std::pair(Value(op.getOutput()), Value(lean.getOutput())),
+                               {op.getLse(), lean.getLse()},
+                               {op.getTaken(), lean.getTaken()}})
+      if (old && result)
+        rewriter.replaceAllUsesWith(old, result);
     rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// Where there is no key, there is nothing to skip.
+struct DropEmptySkip final : OpRewritePattern<AttendOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AttendOp op, PatternRewriter &rewriter) const override {
+    if (!op.hasSkip() || op.getTaken())
+      return rewriter.notifyMatchFailure(op, "skips nothing, or says what it took");
+    if (!op.getSet().getDefiningOp<lacuna::sparsity::NoneOp>())
+      return rewriter.notifyMatchFailure(op, "may see keys");
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getBelowMutable().clear();
+      op.removeSkipQueryAttr();
+      op.removeSkipKeyAttr();
+      op.removeMarginAttr();
+    });
     return success();
   }
 };
@@ -102,7 +123,7 @@ struct DropEmptyParts final : OpRewritePattern<MergeOp> {
 } // namespace
 
 void AttendOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<DropUnusedLse, DropIdentityScore>(context);
+  patterns.add<DropUnusedResults, DropEmptySkip, DropIdentityScore>(context);
 }
 
 void MergeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {

@@ -3,6 +3,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace lacuna::attn;
@@ -28,12 +29,50 @@ static ParseResult parseScore(OpAsmParser &parser, Region &score) {
   return parser.parseRegion(score, arguments);
 }
 
-/// query , key , value over set (: type)? (sinks value : type)? (scale number)? from_start?
-/// (score (args) region)? attr-dict : query, key, value -> output (, lse)?
+/// An extent per axis: [64].
+static ParseResult parseExtents(OpAsmParser &parser, DenseI64ArrayAttr &extents) {
+  Attribute parsed = DenseI64ArrayAttr::parse(parser, {});
+  extents = dyn_cast_or_null<DenseI64ArrayAttr>(parsed);
+  return success(static_cast<bool>(extents));
+}
+
+/// skip query extents key extents (below value : type)? (margin number)?
+static ParseResult parseSkip(OpAsmParser &parser, AttendOp::Properties &properties,
+                             OpAsmParser::UnresolvedOperand &below, Type &belowType) {
+  if (parser.parseKeyword("query") || parseExtents(parser, properties.skip_query) ||
+      parser.parseKeyword("key") || parseExtents(parser, properties.skip_key))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("below")) &&
+      (parser.parseOperand(below) || parser.parseColonType(belowType)))
+    return failure();
+  if (failed(parser.parseOptionalKeyword("margin")))
+    return success();
+  double margin;
+  if (parser.parseFloat(margin))
+    return failure();
+  properties.margin = parser.getBuilder().getF32FloatAttr(static_cast<float>(margin));
+  return success();
+}
+
+/// Notes which of the optional results have types: marks are bytes.
+static void setResults(OperationState &result, ArrayRef<Type> types) {
+  auto isMarks = [](Type type) {
+    auto shaped = dyn_cast<ShapedType>(type);
+    return shaped && shaped.getElementType().isInteger(8);
+  };
+  bool hasTaken = types.size() > 1 && isMarks(types.back());
+  int sizes[] = {types.empty() ? 0 : 1, static_cast<int>(types.size()) - 1 - hasTaken, hasTaken};
+  auto &properties = result.getOrAddProperties<AttendOp::Properties>();
+  llvm::copy(sizes, properties.resultSegmentSizes.begin());
+  result.addTypes(types);
+}
+
+/// query , key , value over set (: type)? (sinks value : type)? (scale number)? from_start? skip?
+/// (score (args) region)? attr-dict : query, key, value -> output (, lse)? (, taken)?
 ParseResult AttendOp::parse(OpAsmParser &parser, OperationState &result) {
   Builder &builder = parser.getBuilder();
   SmallVector<OpAsmParser::UnresolvedOperand, 3> tensors(3);
-  OpAsmParser::UnresolvedOperand set, sinks;
+  OpAsmParser::UnresolvedOperand set, sinks, below;
   Type setType = SetType::get(parser.getContext(), {1});
   if (parser.parseOperand(tensors[0]) || parser.parseComma() || parser.parseOperand(tensors[1]) ||
       parser.parseComma() || parser.parseOperand(tensors[2]) || parser.parseKeyword("over") ||
@@ -55,7 +94,8 @@ ParseResult AttendOp::parse(OpAsmParser &parser, OperationState &result) {
 
   Region *score = result.addRegion();
   bool hasSinks = false;
-  Type sinksType;
+  Type sinksType, belowType;
+  auto &properties = result.getOrAddProperties<Properties>();
   if (inputTypes.empty()) {
     hasSinks = succeeded(parser.parseOptionalKeyword("sinks"));
     if (hasSinks && (parser.parseOperand(sinks) || parser.parseColonType(sinksType)))
@@ -68,6 +108,9 @@ ParseResult AttendOp::parse(OpAsmParser &parser, OperationState &result) {
     }
     if (succeeded(parser.parseOptionalKeyword("from_start")))
       result.addAttribute(getFromStartAttrName(result.name), builder.getUnitAttr());
+    if (succeeded(parser.parseOptionalKeyword("skip")) &&
+        parseSkip(parser, properties, below, belowType))
+      return failure();
     if (succeeded(parser.parseOptionalKeyword("score")) && parseScore(parser, *score))
       return failure();
     typeLoc = parser.getCurrentLocation();
@@ -85,9 +128,16 @@ ParseResult AttendOp::parse(OpAsmParser &parser, OperationState &result) {
            << inputTypes.size() << " types";
   if (parser.resolveOperands(tensors, inputTypes, typeLoc, result.operands) ||
       parser.resolveOperand(set, setType, result.operands) ||
-      (hasSinks && parser.resolveOperand(sinks, sinksType, result.operands)))
+      (hasSinks && parser.resolveOperand(sinks, sinksType, result.operands)) ||
+      (belowType && parser.resolveOperand(below, belowType, result.operands)))
     return failure();
-  result.addTypes(resultTypes);
+  int operands[] = {1, 1, 1, 1, hasSinks, belowType ? 1 : 0};
+  llvm::copy(operands, properties.operandSegmentSizes.begin());
+  SMLoc resultLoc = parser.getCurrentLocation();
+  if (resultTypes.empty() || resultTypes.size() > 3)
+    return parser.emitError(resultLoc, "expected the types of one to three results, got ")
+           << resultTypes.size();
+  setResults(result, resultTypes);
   return success();
 }
 
@@ -103,16 +153,58 @@ void AttendOp::print(OpAsmPrinter &printer) {
   }
   if (getFromStart())
     printer << " from_start";
+  if (hasSkip()) {
+    printer << " skip query ";
+    getSkipQueryAttr().print(printer);
+    printer << " key ";
+    if (getSkipKeyAttr())
+      getSkipKeyAttr().print(printer);
+    if (getBelow())
+      printer << " below " << getBelow() << " : " << getBelow().getType();
+    if (FloatAttr margin = getMarginAttr()) {
+      printer << " margin ";
+      printer.printFloat(margin.getValue());
+    }
+  }
   if (!getScore().empty()) {
     printer << " score (";
     llvm::interleaveComma(getScore().getArguments(), printer);
     printer << ") ";
     printer.printRegion(getScore(), /*printEntryBlockArgs=*/false);
   }
-  printer.printOptionalAttrDict((*this)->getAttrs(), {getScaleAttrName(), getFromStartAttrName()});
+  SmallVector<StringRef> written = {getScaleAttrName(), getFromStartAttrName(),
+                                    getOperandSegmentSizeAttr(), getResultSegmentSizeAttr()};
+  if (hasSkip())
+    written.append({getSkipQueryAttrName(), getSkipKeyAttrName(), getMarginAttrName()});
+  printer.printOptionalAttrDict((*this)->getAttrs(), written);
   printer << " : " << getQuery().getType() << ", " << getKey().getType() << ", "
           << getValue().getType() << " -> ";
   llvm::interleaveComma(getResultTypes(), printer);
+}
+
+AttendOp AttendOp::withResults(OpBuilder &builder, bool hasLse, bool hasTaken) {
+  RankedTensorType output = getOutput().getType();
+  ArrayRef<int64_t> shape = output.getShape();
+  SmallVector<Type> types = {output};
+  if (hasLse)
+    types.push_back(RankedTensorType::get(shape.drop_back(), builder.getF32Type()));
+  if (hasTaken) {
+    auto count = [](int64_t tokens, int64_t block) {
+      return ShapedType::isDynamic(tokens) ? tokens : llvm::divideCeilSigned(tokens, block);
+    };
+    int64_t queries = count(shape[2], getSkipQuery()->front());
+    int64_t keys = count(getKey().getType().getDimSize(2), getSkipKey()->front());
+    types.push_back(
+        RankedTensorType::get({shape[0], shape[1], queries, keys}, builder.getI8Type()));
+  }
+  OperationState state(getLoc(), (*this)->getName(), (*this)->getOperands(), {},
+                       (*this)->getDiscardableAttrDictionary().getValue());
+  state.getOrAddProperties<Properties>() = getProperties();
+  setResults(state, types);
+  state.addRegion()->takeBody(getScore());
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(*this);
+  return cast<AttendOp>(builder.create(state));
 }
 
 //===----------------------------------------------------------------------===//

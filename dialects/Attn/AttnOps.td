@@ -21,8 +21,9 @@ class Attn_Op<string opMnemonic, list<Trait> traits = []> : Op<AttnDialect, opMn
 
 def Attn_Tokens : 4DTensorOf<[F16, BF16, F32]>;
 def Attn_RowValues : 3DTensorOf<[F32]>;
+def Attn_Marks : 4DTensorOf<[I8]>;
 
-def Attn_AttendOp : Attn_Op<"attend", [Pure]> {
+def Attn_AttendOp : Attn_Op<"attend", [Pure, AttrSizedOperandSegments, AttrSizedResultSegments]> {
   let summary = "softmax attention of every query over its live keys";
   let description = [{
     Shapes: query `b x hq x nq x d`, key `b x hkv x nk x d`, value
@@ -46,8 +47,22 @@ def Attn_AttendOp : Attn_Op<"attend", [Pure]> {
 
     Element types of query, key, value and output are equal; head dimensions
     are constants from 1 to 512 and may differ between key and value.
+
+    With `skip`, blocks of `query` x `key` pairs are left out by a look at their
+    scores, in the same pass. Block `(I, J)` holds the queries and the keys whose
+    number divided by the block's extents is `I` and `J`; `m_i(J)` is the largest
+    score of row `i` in it, -inf without a live key. Key blocks are visited in
+    ascending order, and block `(I, J)` is skipped when each row `i` of `I` has
+
+        m_i(J) = -inf,  or  m_i(J) < below_i,  or  m_i(J) < M_i - margin
+
+    where `M_i` is the largest score of row `i` in the blocks before that were
+    not skipped. NaN is below nothing. Keys of skipped blocks are not live.
+    `margin` makes the result *order-dependent*. `taken` (i8, `b x hq x query
+    blocks x key blocks`) says which blocks with a live pair were not skipped.
+
     `query_tile` and `key_tile` hold the tile shapes once
-    `lacuna-assign-tiles` has chosen them. The rules `attend-1` to `attend-17`
+    `lacuna-assign-tiles` has chosen them. The rules `attend-1` to `attend-23`
     are in `docs/dialects/attn.md`.
 
     ```mlir
@@ -57,15 +72,32 @@ def Attn_AttendOp : Attn_Op<"attend", [Pure]> {
       attn.yield %t : f32
     } : tensor<?x8x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x64xf32>
         -> tensor<?x8x?x64xf32>, tensor<?x8x?xf32>
+    %r, %taken = attn.attend %q, %k, %v over %set
+        skip query [64] key [128] below %least : tensor<?x8x?xf32> margin 12.0
+        : tensor<?x8x?x64xf32>, tensor<?x2x?x64xf32>, tensor<?x2x?x64xf32>
+        -> tensor<?x8x?x64xf32>, tensor<?x8x?x?xi8>
     ```
   }];
   let arguments = (ins Attn_Tokens:$query, Attn_Tokens:$key, Attn_Tokens:$value,
                        Sparsity_Set:$set, Optional<1DTensorOf<[F32]>>:$sinks,
+                       Optional<Attn_RowValues>:$below,
                        OptionalAttr<F32Attr>:$scale, UnitAttr:$from_start,
+                       OptionalAttr<DenseI64ArrayAttr>:$skip_query,
+                       OptionalAttr<DenseI64ArrayAttr>:$skip_key,
+                       OptionalAttr<F32Attr>:$margin,
                        OptionalAttr<DenseI64ArrayAttr>:$query_tile,
                        OptionalAttr<DenseI64ArrayAttr>:$key_tile);
-  let results = (outs Attn_Tokens:$output, Optional<Attn_RowValues>:$lse);
+  let results = (outs Attn_Tokens:$output, Optional<Attn_RowValues>:$lse,
+                      Optional<Attn_Marks>:$taken);
   let regions = (region MaxSizedRegion<1>:$score);
+  let extraClassDeclaration = [{
+    /// Whether blocks are skipped by a look at their scores.
+    bool hasSkip() { return getSkipQuery().has_value(); }
+    /// Whether what is skipped depends on the order in which key blocks are visited.
+    bool isOrdered() { return getMargin().has_value(); }
+    /// The same op before this one with results as they are asked for; its score region moves.
+    AttendOp withResults(::mlir::OpBuilder &builder, bool hasLse, bool hasTaken);
+  }];
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
   let hasRegionVerifier = 1;

@@ -2,6 +2,7 @@
 #include "dialects/Attn/Attn.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace lacuna::attn;
@@ -179,11 +180,73 @@ static LogicalResult verifyTileShape(AttendOp op, StringRef name,
   return success();
 }
 
+/// attend-20: an extent per axis for the blocks of one side.
+static LogicalResult verifySkipBlock(AttendOp op, StringRef side, ArrayRef<int64_t> block) {
+  if (block.size() == 1 && block.front() >= 1 && block.front() <= maxTileTokens)
+    return success();
+  return op.emitOpError("expected ") << side << " blocks that are skipped to have one extent from "
+                                     << "1 to " << maxTileTokens << ", got [" << block << "]";
+}
+
+/// attend-18 to attend-23: which blocks are skipped, and what says which were not.
+static LogicalResult verifySkip(AttendOp op) {
+  // attend-18
+  if (!op.hasSkip()) {
+    if (op.getSkipKey() || op.getBelow() || op.getMargin() || op.getTaken())
+      return op.emitOpError("expected limits, margins and marks of blocks to come with 'skip'");
+    return success();
+  }
+  if (!op.getSkipKey() || (!op.getBelow() && !op.getMargin()))
+    return op.emitOpError("expected 'skip' to say what is skipped: 'below' limits of rows, or a "
+                          "'margin' to the largest score");
+  // attend-19
+  auto type = cast<SetType>(op.getSet().getType());
+  if (type != SetType::get(op.getContext(), {1}))
+    return op.emitOpError("expected a set of one sequence where blocks are skipped, got ") << type;
+  if (auto dyadic = op.getSet().getDefiningOp<lacuna::sparsity::DyadicOp>();
+      dyadic && dyadic.getColumns())
+    return op.emitOpError("expected no hierarchy with columns where blocks are skipped");
+  if (failed(verifySkipBlock(op, "query", *op.getSkipQuery())) ||
+      failed(verifySkipBlock(op, "key", *op.getSkipKey())))
+    return failure();
+  // attend-21
+  if (std::optional<APFloat> margin = op.getMargin();
+      margin && (!margin->isFinite() || margin->isNegative()))
+    return op.emitOpError("expected a finite margin of at least 0, got ")
+           << margin->convertToDouble();
+  // attend-22
+  ArrayRef<int64_t> queries = cast<RankedTensorType>(op.getQuery().getType()).getShape();
+  if (op.getBelow()) {
+    auto below = cast<RankedTensorType>(op.getBelow().getType());
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if (differ(below.getDimSize(axis), queries[axis]))
+        return op.emitOpError("expected a limit per row of the query, of type ")
+               << RankedTensorType::get(queries.drop_back(), below.getElementType()) << ", got "
+               << below;
+  }
+  // attend-23
+  if (!op.getTaken())
+    return success();
+  auto taken = cast<RankedTensorType>(op.getTaken().getType());
+  auto count = [](int64_t tokens, int64_t block) {
+    return ShapedType::isDynamic(tokens) ? tokens : llvm::divideCeilSigned(tokens, block);
+  };
+  int64_t keys = cast<RankedTensorType>(op.getKey().getType()).getDimSize(2);
+  int64_t expected[] = {queries[0], queries[1], count(queries[2], op.getSkipQuery()->front()),
+                        count(keys, op.getSkipKey()->front())};
+  for (unsigned axis = 0; axis < 4; ++axis)
+    if (differ(taken.getDimSize(axis), expected[axis]))
+      return op.emitOpError("expected marks of type ")
+             << RankedTensorType::get(expected, taken.getElementType()) << ", got " << taken;
+  return success();
+}
+
 LogicalResult AttendOp::verify() {
   if (failed(verifyTokens(*this, "query", getQuery().getType())) ||
       failed(verifyTokens(*this, "key", getKey().getType())) ||
       failed(verifyTokens(*this, "value", getValue().getType())) || failed(verifyInputs(*this)) ||
-      failed(verifyResults(*this)) || failed(verifyNumbers(*this)) || failed(verifySet(*this)))
+      failed(verifyResults(*this)) || failed(verifyNumbers(*this)) || failed(verifySet(*this)) ||
+      failed(verifySkip(*this)))
     return failure();
   return success(succeeded(verifyTileShape(*this, "query_tile", getQueryTile())) &&
                  succeeded(verifyTileShape(*this, "key_tile", getKeyTile())));

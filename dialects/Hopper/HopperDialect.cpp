@@ -233,6 +233,13 @@ LogicalResult AttendOp::verify() {
     return emitOpError("expected 1 to 8 blocks on a multiprocessor, got ") << blocks;
   if (failed(verifyRoles(*this)) || failed(verifyRings(*this)))
     return failure();
+  // hopper-attend-23
+  if (getTaken() ? !getBelow() && !getMargin() : getBelow() || getMargin())
+    return emitOpError("expected limits of rows or a margin, and marks of what is taken, or none");
+  // hopper-attend-24
+  if (getTaken() && (getQueryBox().size() != 1 || getHeads() != 1 ||
+                     getPieceKeys() != static_cast<int64_t>(getKeys())))
+    return emitOpError("expected whole tiles of one axis and head where tiles are skipped");
   // hopper-attend-10
   size_t axes = getQueryBox().size();
   if (getAt().size() != axes || getSizes().size() != axes)

@@ -41,6 +41,11 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
     without it they get the raw products, which is right for masks alone, and
     the scale is folded into the exponential.
 
+    With `skip`, a warpgroup leaves the softmax and the second product of a tile
+    out as `tile.skip` says, for blocks of its 64 rows and the keys of a tile, and
+    marks the blocks that it took in `taken`, whose bytes of the query tile are 0
+    at first.
+
     `stages` is the depth of the key and the value ring, `query_slots` how many
     query tiles are in shared memory, `ping_pong` whether warpgroups take turns
     at the tensor cores. The register counts are those of `setmaxnreg`. Work items
@@ -50,8 +55,10 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
   }];
   let arguments = (ins AnyRankedTensor:$query, Index:$batch, Index:$head, Variadic<Index>:$at,
                        Variadic<Index>:$sizes, Index:$base, Optional<F32>:$sink, AnyMemRef:$output,
-                       Optional<AnyMemRef>:$lse, DenseI64ArrayAttr:$query_box,
+                       Optional<AnyMemRef>:$lse, Optional<AnyRankedTensor>:$below,
+                       Optional<AnyMemRef>:$taken, DenseI64ArrayAttr:$query_box,
                        I64Attr:$keys, I64Attr:$value_dim, F32Attr:$scale,
+                       OptionalAttr<F32Attr>:$margin,
                        UnitAttr:$natural,
                        OptionalAttr<I64Attr>:$consumers, OptionalAttr<I64Attr>:$stages,
                        OptionalAttr<I64Attr>:$query_slots,
@@ -62,7 +69,9 @@ def Hopper_AttendOp : Hopper_Op<"attend", [AttrSizedOperandSegments, NoTerminato
   let regions = (region SizedRegion<1>:$walk, VariadicRegion<SizedRegion<1>>:$elements);
   let assemblyFormat = [{
     $query `[` $batch `,` $head `]` `at` `(` $at `)` `of` `(` $sizes `)` `base` $base `box` $query_box
-    `keys` $keys (`sink` $sink^)? `into` $output (`,` $lse^)? `scale` $scale
+    `keys` $keys (`sink` $sink^)? `into` $output (`,` $lse^)?
+    (`skip` `into` $taken^ `:` type($taken))? (`below` $below^ `:` type($below))?
+    (`margin` $margin^)? `scale` $scale
     `walk` $walk `elements` $elements attr-dict
     `:` type($query) `->` type($output) (`,` type($lse)^)?
   }];

@@ -257,6 +257,48 @@ LogicalResult SoftmaxStepOp::verify() {
                     {accumulator.getRows(), values.getRows()}, getF32(*this));
 }
 
+/// marks-1: `taken` holds a byte for each pair of blocks.
+static LogicalResult verifyMarks(Operation *op, Type taken) {
+  auto type = cast<MemRefType>(taken);
+  if (type.getRank() != 4 || !type.getElementType().isInteger(8))
+    return op->emitOpError("expected marks of type i8 with four axes, got ") << type;
+  return verifyInBody(op);
+}
+
+LogicalResult SkipOp::verify() {
+  if (failed(verifyMarks(*this, getTaken().getType())))
+    return failure();
+  // skip-1
+  TileType scores = getScores().getType();
+  if (scores.getShape().size() != 2 || !scores.getElementType().isF32())
+    return emitOpError("expected f32 scores of rows and keys, got ") << scores;
+  if (failed(verifyTile(*this, "maximum", getMaximum().getType(), scores.getRows(), getF32(*this))))
+    return failure();
+  // skip-2
+  auto rows = static_cast<int64_t>(getRows());
+  if (rows < 1 || scores.getRows() % rows != 0)
+    return emitOpError("expected a tile of whole blocks, got ")
+           << scores.getRows() << " rows for blocks of " << rows;
+  // skip-3
+  if (!getBelow() && !getMargin())
+    return emitOpError("expected limits of rows, or a margin");
+  // skip-4
+  for (Operation *user : getResult().getUsers())
+    if (!isa<SoftmaxStepOp>(user))
+      return emitOpError("expected the result to go to softmax steps only, got '")
+             << user->getName() << "'";
+  return success();
+}
+
+LogicalResult UnmarkOp::verify() {
+  // skip-2
+  auto rows = static_cast<int64_t>(getRows()), tile = static_cast<int64_t>(getTile());
+  if (rows < 1 || tile < 1 || tile % rows != 0)
+    return emitOpError("expected a tile of whole blocks, got ")
+           << tile << " rows for blocks of " << rows;
+  return verifyMarks(*this, getTaken().getType());
+}
+
 LogicalResult FinishOp::verify() {
   TileType accumulator = getAccumulator().getType();
   if (failed(verifyState(*this, accumulator, getMaximum().getType(), getSum().getType())))

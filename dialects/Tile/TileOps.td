@@ -250,6 +250,49 @@ def Tile_ClassifyOp : Tile_Op<"classify", [Pure, AttrSizedOperandSegments]> {
   let hasRegionVerifier = 1;
 }
 
+def Tile_SkipOp : Tile_Op<"skip", [MemoryEffects<[MemRead, MemWrite]>,
+                                   AllTypesMatch<["scores", "result"]>]> {
+  let summary = "scores without blocks that lie below a limit";
+  let description = [{
+    The rows of the tile from the first on are blocks of `rows` queries, its keys
+    are one block. A block whose rows `i` all have
+
+        m_i = -inf,  or  m_i < below[batch, head, i],  or  m_i < maximum_i - margin
+
+    where `m_i` is the row's largest score, gets scores of -inf. Rows outside of
+    `query_size` always agree, and NaN is below nothing. Other blocks stay as
+    they are and are marked: the byte of `taken` at batch, head, query block and
+    key block becomes 1. The result goes to a softmax step and nowhere else, so
+    that a target may skip the step.
+  }];
+  let arguments = (ins Tile_Tile:$scores, Tile_Tile:$maximum, Index:$batch, Index:$head,
+                       Index:$query_at, Index:$query_size, Index:$key_at,
+                       Optional<3DTensorOf<[F32]>>:$below, AnyMemRef:$taken,
+                       I64Attr:$rows, OptionalAttr<F32Attr>:$margin);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $scores `,` $maximum `[` $batch `,` $head `]` `query` `(` $query_at `)` `of` `(` $query_size `)`
+    `rows` $rows `key` `(` $key_at `)` (`below` $below^ `:` type($below))? (`margin` $margin^)?
+    `into` $taken attr-dict `:` type($scores) `,` type($maximum) `,` type($taken)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_UnmarkOp : Tile_Op<"unmark", [MemoryEffects<[MemWrite]>]> {
+  let summary = "no block of a query tile has been taken";
+  let description = [{
+    Sets the bytes of `taken` to 0 for the blocks of `rows` queries that start in
+    the `tile` queries from `query_at` on.
+  }];
+  let arguments = (ins AnyMemRef:$taken, Index:$batch, Index:$head, Index:$query_at,
+                       I64Attr:$tile, I64Attr:$rows);
+  let assemblyFormat = [{
+    $taken `[` $batch `,` $head `]` `query` `(` $query_at `)` `tile` $tile `rows` $rows attr-dict
+    `:` type($taken)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator,
     ParentOneOf<["ScoreOp", "MaskOp", "ClassifyOp", "ForEachOp", "ScoreBlocksOp", "RestrictOp"]>]> {
   let summary = "the values that a region returns";
@@ -345,6 +388,10 @@ def Tile_ForEachOp : Tile_Op<"for_each", [SingleBlock, AttrSizedOperandSegments,
     and full when 2. Entries outside the hull are never read. The table takes one
     byte per pair of tiles, `b * h * (nq / 64) * (nk / 64)` bytes for tiles of 64.
 
+    With `ascending`, a loop over live tiles visits them by their first
+    coordinates in ascending order; otherwise the order is the same in each run,
+    but up to who lowers the loop.
+
     ```mlir
     %r:3 = tile.for_each partial %set[%b, %h] query (%i) of (%nq) box [64]
         key of (%nk) box [64] init(%acc, %m, %l : ...) {
@@ -359,7 +406,8 @@ def Tile_ForEachOp : Tile_Op<"for_each", [SingleBlock, AttrSizedOperandSegments,
                        Variadic<Index>:$query_at, Variadic<Index>:$query_sizes,
                        Variadic<Index>:$key_sizes, Optional<4DTensorOf<[I8]>>:$classes,
                        Variadic<AnyType>:$init,
-                       DenseI64ArrayAttr:$query_box, DenseI64ArrayAttr:$key_box);
+                       DenseI64ArrayAttr:$query_box, DenseI64ArrayAttr:$key_box,
+                       UnitAttr:$ascending);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
@@ -367,7 +415,8 @@ def Tile_ForEachOp : Tile_Op<"for_each", [SingleBlock, AttrSizedOperandSegments,
     `query` `(` $query_at `)` `of` `(` $query_sizes `)` `box` $query_box
     `key` `of` `(` $key_sizes `)` `box` $key_box
     (`classes` `(` $classes^ `:` type($classes) `)`)?
-    (`init` `(` $init^ `:` type($init) `)`)? $body attr-dict `:` type($set)
+    (`init` `(` $init^ `:` type($init) `)`)? (`ascending` $ascending^)? $body attr-dict
+    `:` type($set)
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;

@@ -1,8 +1,8 @@
 // SpargeAttn, its first stage (evidence: its source code). Mean queries meet mean keys; each query block keeps the fewest
 // key blocks that hold a share of the softmax of the products. A mean says little about a block whose tokens differ: blocks
 // of keys or queries whose mean cosine is low are always kept and left out of the softmax. The choice goes to attention as
-// a map of bytes, one per block of 128 queries and 64 keys.
-// Left out: the second stage, which skips products inside of the loop.
+// a map of bytes, one per block of 128 queries and 64 keys. The second stage decides inside of the loop: 64 queries skip a
+// key block whose scores all lie 6 below the largest so far.
 func.func @sparge_attn(%q: tensor<?x4x?x32xbf16>, %k: tensor<?x4x?x32xbf16>, %v: tensor<?x4x?x32xbf16>,
     %similar: f32 {lacuna.default = 0.004 : f32}, %share: f32 {lacuna.default = 0.6 : f32}) -> tensor<?x4x?x32xbf16> attributes {lacuna.sizes = {n = 1000, b = 1}} {
   %zero = arith.constant 0 : index
@@ -25,7 +25,7 @@ func.func @sparge_attn(%q: tensor<?x4x?x32xbf16>, %k: tensor<?x4x?x32xbf16>, %v:
   %mask = select.mask_of_list %ids, %counts columns(%blocks)
     : tensor<?x4x?x?xi32>, tensor<?x4x?xi32> -> tensor<?x4x?x?xi8>
   %set = sparsity.bitmap %mask query [128] key [64] : tensor<?x4x?x?xi8>
-  %o = attn.attend %q, %k, %v over %set
+  %o = attn.attend %q, %k, %v over %set skip query [64] key [64] margin 6.0
     : tensor<?x4x?x32xbf16>, tensor<?x4x?x32xbf16>, tensor<?x4x?x32xbf16> -> tensor<?x4x?x32xbf16>
   return %o : tensor<?x4x?x32xbf16>
 }

@@ -296,20 +296,7 @@ template <class C> struct Consumer {
   /// scores), which applies masks and score functions; `close(id)` calls `finish`. `scale` turns a
   /// score into a power of two.
   template <class Open, class Close> __device__ void run(float scale, Open &&open, Close &&close) {
-    // Gives the first turn to the first group.
-    if (C::pingPong && group == C::consumers - 1)
-      namedBarrierArrive(1, 256);
-    for (int id; (id = next()) >= 0; item.advance()) {
-      attend(scale, open(id));
-      close(id);
-      if (lane() == 0)
-        barrierArrive(shared.itemEmpty(item.slot));
-      unreleased = item.slot;
-      if (C::querySlots == 1)
-        releaseOutput();
-    }
-    if (lane() == 0)
-      copyOutWait();
+    forEachItem([&](int id) { attend(scale, open(id)); }, close);
   }
 
   /// Divides by the row sums and writes the output tile through the query's slot, 16 rows a warp.
@@ -368,7 +355,25 @@ template <class C> struct Consumer {
     }
   }
 
-private:
+protected:
+  /// Calls `attendTo(id)` and `close(id)` for each item.
+  template <class Attend, class Close>
+  __device__ void forEachItem(Attend &&attendTo, Close &&close) {
+    // Gives the first turn to the first group.
+    if (C::pingPong && group == C::consumers - 1)
+      namedBarrierArrive(1, 256);
+    for (int id; (id = next()) >= 0; item.advance()) {
+      attendTo(id);
+      close(id);
+      if (lane() == 0)
+        barrierArrive(shared.itemEmpty(item.slot));
+      unreleased = item.slot;
+      if (C::querySlots == 1)
+        releaseOutput();
+    }
+    if (lane() == 0)
+      copyOutWait();
+  }
   /// Rows of this warp that masked values have spoilt: written again, in `panels`.
   template <class Recompute>
   __device__ void repair(float scale, const float (&factor)[2], u32 panels, Recompute &&recompute) {

@@ -19,6 +19,8 @@ std::string_view deviceRecompute();
 std::string_view deviceAttention();
 /// The producer where keys are gathered one by one; after the pipeline.
 std::string_view deviceGather();
+/// Tiles left out by a look at their scores; after the forward pipeline.
+std::string_view deviceSkips();
 /// One row for each block of tokens; after the rows.
 std::string_view deviceSummaries();
 /// Scores of blocks; after the rows.

@@ -43,6 +43,16 @@ __device__ __forceinline__ void namedBarrierSync(int id, int threads) {
 __device__ __forceinline__ void namedBarrierArrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
+/// Whether `value` holds in all threads that meet at the barrier.
+__device__ __forceinline__ bool namedBarrierAll(int id, int threads, bool value) {
+  int all;
+  asm volatile("{\n.reg .pred mine, all;\nsetp.ne.s32 mine, %1, 0;\n"
+               "bar.red.and.pred all, %2, %3, mine;\nselp.s32 %0, 1, 0, all;\n}"
+               : "=r"(all)
+               : "r"(static_cast<int>(value)), "r"(id), "r"(threads)
+               : "memory");
+  return all != 0;
+}
 
 /// Loads from shared memory in the first lane; 0 in the others. A predicate in place of a branch
 /// keeps the warp in step for the assembler.
@@ -155,6 +165,12 @@ __device__ __forceinline__ float log2Fast(float x) {
   float y;
   asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
+}
+/// The larger one; NaN when either is NaN.
+__device__ __forceinline__ float maxOrNan(float a, float b) {
+  float larger;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+  return larger;
 }
 /// 1 / x within one unit in the last place, for x whose reciprocal is a normal number.
 __device__ __forceinline__ float reciprocal(float x) {

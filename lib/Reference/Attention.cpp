@@ -15,13 +15,6 @@ namespace lacuna::reference {
 static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 namespace {
-struct LiveKey {
-  int64_t key;
-  double score;
-};
-} // namespace
-
-namespace {
 /// The pairs of one row. The grids live here, for pairs point at them.
 class RowPairs {
 public:
@@ -57,9 +50,14 @@ int64_t Attend::liveKeys(const RowIndex &index) const {
   return count;
 }
 
-/// Scores of the live keys of a row; notes the magnitudes that rounding errors scale with.
-static std::vector<LiveKey> scoreRow(const Attend &attend, const RowIndex &index, int64_t keyHead,
-                                     RowResult &result) {
+/// The head of keys and values that a head of queries reads.
+static int64_t keyHeadOf(const Attend &attend, const RowIndex &index) {
+  int64_t keyHeads = attend.key.shape[1];
+  return keyHeads == 0 ? 0 : index.head / (attend.query.shape[1] / keyHeads);
+}
+
+std::vector<LiveKey> scoreRow(const Attend &attend, const RowIndex &index, RowResult &result) {
+  int64_t keyHead = keyHeadOf(attend, index);
   std::vector<LiveKey> live;
   std::vector<double> query, key;
   RowReader keys(attend.key);
@@ -198,14 +196,18 @@ static RowResult rowOfColumns(const Attend &attend, const RowIndex &index, int64
 
 RowResult Attend::row(const RowIndex &index) const {
   if (columns)
-    return rowOfColumns(*this, index,
-                        key.shape[1] == 0 ? 0 : index.head / (query.shape[1] / key.shape[1]));
+    return rowOfColumns(*this, index, keyHeadOf(*this, index));
   auto channels = static_cast<size_t>(value.shape[3]);
   RowResult result;
   result.output.assign(channels, 0);
   result.magnitude.assign(channels, 0);
-  int64_t keyHead = key.shape[1] == 0 ? 0 : index.head / (query.shape[1] / key.shape[1]);
-  std::vector<LiveKey> live = scoreRow(*this, index, keyHead, result);
+  int64_t keyHead = keyHeadOf(*this, index);
+  std::vector<LiveKey> live = scoreRow(*this, index, result);
+  if (skip)
+    std::erase_if(live, [&](const LiveKey &entry) {
+      return skip->taken.at({index.batch, index.head, index.query / skip->queryBlock,
+                             entry.key / skip->keyBlock}) == 0;
+    });
   result.liveKeys = static_cast<int64_t>(live.size());
 
   double sink = sinks.empty() ? -infinity : sinks[static_cast<size_t>(index.head)];

@@ -29,6 +29,18 @@ struct RowResult {
   int64_t liveKeys = 0;
 };
 
+/// Blocks that attention left out by a look at their scores. Which ones is taken from a run: scores
+/// near a limit may fall on either side.
+struct Skip {
+  int64_t queryBlock, keyBlock;
+  /// Limits of rows, b x hq x nq.
+  std::optional<Tensor> below;
+  /// Distance to the largest score of the blocks before.
+  std::optional<double> margin;
+  /// Not 0 for a block that was not left out: b x hq x query blocks x key blocks.
+  Tensor taken;
+};
+
 /// One attend: shapes as the attn dialect has them.
 struct Attend {
   /// b x hq x nq x d, b x hkv x nk x d, b x hkv x nk x dv, borrowed.
@@ -47,6 +59,8 @@ struct Attend {
   /// Keys of one column are seen as one: the mean of keys and of values, whose score gets the
   /// logarithm of their number added. Not together with sinks or a score function.
   Columns columns;
+  /// Not together with columns.
+  std::optional<Skip> skip;
 
   RowResult row(const RowIndex &index) const;
   /// Pairs of one row, without computing it.
@@ -55,6 +69,15 @@ struct Attend {
   int64_t queries() const { return query.shape[2]; }
   int64_t keys() const { return key.shape[2]; }
 };
+
+/// A live pair of a row.
+struct LiveKey {
+  int64_t key;
+  double score;
+};
+/// Scores of the live keys of a row, also of those in blocks that are left out; notes in `result`
+/// the magnitudes that rounding errors scale with.
+std::vector<LiveKey> scoreRow(const Attend &attend, const RowIndex &index, RowResult &result);
 
 /// The row that one attend over the union of disjoint parts would give.
 RowResult mergeRows(const std::vector<RowResult> &parts);

@@ -29,10 +29,10 @@ public:
 
   double output(const RowResult &row, size_t channel) const;
   double lse(const RowResult &row) const;
-
-private:
+  /// Of scores.
   double scores(const RowResult &row) const;
 
+private:
   ElementType type;
   int64_t keyChannels;
 };

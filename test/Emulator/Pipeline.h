@@ -29,6 +29,18 @@ struct WorkItem {
   std::vector<std::vector<float>> scores;
   /// Per row: the largest power of two and the sum of the others by it; weighted values.
   std::vector<double> top, sum, output, recomputedSum, recomputed;
+  /// Where tiles may be skipped: what each row knows (SkipRows), and per group of 64 rows its
+  /// marks.
+  struct RowLimit {
+    float limit;
+    bool isOutside;
+  };
+  struct Marks {
+    signed char *at;
+    int blocks, step;
+  };
+  std::vector<RowLimit> limits;
+  std::vector<Marks> marks;
 };
 static std::vector<WorkItem> items;
 enum class Phase { Produce, Score, Store };
@@ -267,9 +279,60 @@ template <class C> struct Consumer {
   }
 };
 
+/// Notes what `rows(id)` says of each thread's rows before it goes on as other consumers do.
+template <class C> struct SkippingConsumer : Consumer<C> {
+  using Consumer<C>::Consumer;
+  template <class Open, class Close, class Rows>
+  void run(float scale, Open &&open, Close &&close, Rows &&rows) {
+    for (WorkItem &item : items) {
+      item.limits.resize(C::rows);
+      item.marks.resize(C::rows / 64);
+      auto mine = rows(item.id);
+      for (int r = 0; r < 2; ++r)
+        item.limits[this->row() + 8 * r] = {mine.limit[r], mine.isOutside[r]};
+      item.marks[this->group] = {mine.marks, mine.blocks, mine.step};
+    }
+    Consumer<C>::run(scale, open, close);
+  }
+};
+
+/// Hides the scores of tiles that 64 rows let go, and marks the others.
+template <class C> void skipTiles(WorkItem &item) {
+  for (int group = 0; group < C::rows / 64; ++group) {
+    WorkItem::Marks marks = item.marks[group];
+    for (int block = 0; marks.at && block < marks.blocks; ++block)
+      marks.at[i64(block) * marks.step] = 0;
+    std::vector<float> largest(64, -INFINITY);
+    for (size_t tile = 0; tile < item.tiles.size(); ++tile) {
+      float *scores = &item.scores[tile][group * 64 * C::keys];
+      std::vector<float> tops(64, -INFINITY);
+      bool isNeeded = false;
+      for (int row = 0; row < 64; ++row) {
+        for (int key = 0; key < C::keys; ++key)
+          if (float score = scores[row * C::keys + key]; !(score <= tops[row]))
+            tops[row] = score;
+        auto [limit, isOutside] = item.limits[group * 64 + row];
+        bool agrees = isOutside || tops[row] == -INFINITY || tops[row] * item.scale < limit ||
+                      (C::hasMargin && (largest[row] - tops[row]) * item.scale > C::margin);
+        isNeeded |= !agrees;
+      }
+      if (!isNeeded) {
+        std::fill(scores, scores + 64 * C::keys, -INFINITY);
+        continue;
+      }
+      for (int row = 0; row < 64; ++row)
+        largest[row] = max(largest[row], tops[row]);
+      if (marks.at)
+        marks.at[i64(item.tiles[tile].at[0] / C::keys) * marks.step] = 1;
+    }
+  }
+}
+
 /// Sums the rows of all items. A score of -inf contributes nothing, whatever its values are.
 template <class C> void sumRows() {
   for (WorkItem &item : items) {
+    if constexpr (requires { C::hasMargin; })
+      skipTiles<C>(item);
     item.top.assign(C::rows, -INFINITY);
     item.sum.assign(C::rows, 0);
     item.output.assign(C::rows * C::valueDim, 0);

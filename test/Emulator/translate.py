@@ -63,6 +63,8 @@ def library(folder, name):
         text = replace(text, r"__device__ __forceinline__ u32 ones\(u32 first, u32 count\) \{.*?\n\}\n", ONES)
     if name == "Recompute":
         text = text[:text.index("/// A warp's sum")]
+    if name == "Skips":
+        text = text[:text.index("template <class C> struct SkippingConsumer")]
     return text
 
 
@@ -95,7 +97,7 @@ def main():
     body = body.replace("extern __shared__ __align__(1024) unsigned char memory[];", "unsigned char *memory = nullptr;")
     body = re.sub(r"static_assert\(Shared<Config>.*?\);\n", "", body, flags=re.S)
     if is_attention:
-        parts, run = ["Scalars", "Masks", "Recompute"], run_attention(call, threads)
+        parts, run = ["Scalars", "Masks", "Recompute", "Skips"], run_attention(call, threads)
     elif "__syncthreads_or" in body:
         # The threads of a block share the pairs of a tile; one thread takes them all.
         body = body.replace(f"pair += {threads}", "pair += 1")

@@ -258,3 +258,43 @@ func.func @read_twice(%q: tensor<1x1x?x16xf32>) -> (tensor<1x1x?x16xf32>, tensor
   %o, %l = attn.merge (%o0, %l0), (%o1, %l1) : tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
   return %o, %l0 : tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
 }
+
+// Blocks that are skipped: their marks are an output even where nobody asks for them, and are cleared first. A margin asks
+// for ascending tiles; such attention is not fused with others.
+// CHECK-LABEL: tile.kernel @skip_attend_0
+// CHECK-SAME:    outputs = 3
+// CHECK:         tile.unmark %[[TAKEN:.*]][{{.*}} tile 64 rows 64 : memref<?x?x?x?xi8>
+// CHECK:         tile.for_each live {{.*}} ascending {
+// CHECK:           %[[MASKED:.*]] = tile.mask
+// CHECK:           %[[LEFT:.*]] = tile.skip %[[MASKED]], {{.*}} rows 64 key(%{{.*}}) margin 1.000000e+00 into %[[TAKEN]]
+// CHECK:           tile.softmax_step %[[LEFT]],
+// CHECK-LABEL: tile.kernel @skip_attend_1
+// CHECK-NOT:     ascending
+// CHECK:         tile.skip {{.*}} below %{{.*}} : tensor<1x1x?xf32> into
+// CHECK:         tile.launch @skip_merge_2(
+func.func @skip(%q: tensor<1x1x?x16xf32>, %t: tensor<1x1x?xf32>) -> (tensor<1x1x?x16xf32>, tensor<1x1x?xf32>) {
+  %near = sparsity.window left(7) right(0)
+  %far = sparsity.window right(-8)
+  %o0, %l0 = attn.attend %q, %q, %q over %near skip query [64] key [64] margin 1.0
+      : tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32> -> tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
+  %o1, %l1 = attn.attend %q, %q, %q over %far skip query [64] key [64] below %t : tensor<1x1x?xf32>
+      : tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32> -> tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
+  %o, %l = attn.merge (%o0, %l0), (%o1, %l1) : tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
+  return %o, %l : tensor<1x1x?x16xf32>, tensor<1x1x?xf32>
+}
+
+// Near miss: entries of a list have an order of their own, so that under a margin the set is classified.
+// CHECK-LABEL: tile.kernel @skip_list_attend_0_classes
+// CHECK-LABEL: tile.kernel @skip_list_attend_0 attributes
+// CHECK:         tile.for_each live {{.*}} classes({{.*}} ascending {
+// CHECK-NOT:   tile.kernel @skip_list_attend_1_classes
+// CHECK-LABEL: tile.kernel @skip_list_attend_1 attributes
+func.func @skip_list(%q: tensor<1x1x?x16xf32>, %ids: tensor<1x1x?x?xi32>, %counts: tensor<1x1x?xi32>, %t: tensor<1x1x?xf32>)
+    -> (tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>) {
+  %set = sparsity.blocks %ids, %counts query [64] key [64] : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
+  %o = attn.attend %q, %q, %q over %set skip query [64] key [64] margin 1.0
+      : tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32> -> tensor<1x1x?x16xf32>
+  %p = attn.attend %q, %q, %q over %set skip query [64] key [64] below %t : tensor<1x1x?xf32>
+      : tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32> -> tensor<1x1x?x16xf32>
+  return %o, %p : tensor<1x1x?x16xf32>, tensor<1x1x?x16xf32>
+}

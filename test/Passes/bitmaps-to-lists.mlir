@@ -80,3 +80,19 @@ func.func @odd(%q: tensor<1x2x?x64xbf16>, %mask: tensor<1x2x?x?xi8>) -> tensor<1
       : tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16> -> tensor<1x2x?x64xbf16>
   return %o : tensor<1x2x?x64xbf16>
 }
+
+// A list would not be walked under a margin, which needs an order; limits need none.
+// CHECK-LABEL: func.func @ordered(
+// CHECK-NOT:     select.
+// CHECK:         attn.attend {{.*}} margin
+// CHECK:         select.list_of_mask
+func.func @ordered(%q: tensor<1x2x?x64xbf16>, %mask: tensor<1x2x?x?xi8>, %t: tensor<1x2x?xf32>)
+    -> (tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>) {
+  %set = sparsity.bitmap %mask query [64] key [64] : tensor<1x2x?x?xi8>
+  %o = attn.attend %q, %q, %q over %set skip query [64] key [64] margin 1.0
+      : tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16> -> tensor<1x2x?x64xbf16>
+  %limited = sparsity.bitmap %mask query [64] key [64] group 1 : tensor<1x2x?x?xi8>
+  %p = attn.attend %q, %q, %q over %limited skip query [64] key [64] below %t : tensor<1x2x?xf32>
+      : tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16> -> tensor<1x2x?x64xbf16>
+  return %o, %p : tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16>
+}

@@ -185,3 +185,46 @@ tile.kernel @empty attributes {inputs = 1, outputs = 0} plan {
   "test.use"(%r) : (index) -> ()
   tile.end
 }
+
+// -----
+
+// Ascending: sinks and a window are one loop, with a test for what lies between them. A full tile has no mask.
+// CHECK-LABEL: tile.kernel @ascending
+// CHECK:         %[[ALL:.*]] = scf.for
+// CHECK:           scf.if
+// CHECK:             %[[STEP:.*]] = scf.if
+// CHECK-NOT:           tile.mask
+// CHECK:               "test.step"
+// CHECK:             } else {
+// CHECK:               tile.mask
+// CHECK:               "test.step"
+// CHECK:             scf.yield %[[STEP]]
+// CHECK-NOT:     scf.for
+// CHECK:         "test.use"(%[[ALL]])
+tile.kernel @ascending attributes {inputs = 1, outputs = 0} plan {
+^bb0(%k: tensor<?xf32>):
+  %n = arith.constant 1 : index
+  tile.plan grid(%n, %n, %n) shapes()
+} body {
+^bb0(%keys: tensor<?xf32>, %b: index, %h: index, %t: index):
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %n = tensor.dim %keys, %c0 : tensor<?xf32>
+  %i = arith.muli %t, %c64 : index
+  %near = sparsity.window left(1000) right(0)
+  %sinks = sparsity.prefix 4
+  %either = sparsity.union %near, %sinks
+  %past = sparsity.causal
+  %set = sparsity.intersect %either, %past
+  %scores = "test.scores"() : () -> !tile.tile<64x64xf32>
+  %r = tile.for_each live %set[%b, %h] query (%i) of (%n) box [64] key of (%n) box [64]
+      init (%scores : !tile.tile<64x64xf32>) ascending {
+  ^bb0(%j: index, %s: !tile.tile<64x64xf32>):
+    %masked = tile.mask %s[%b, %h] over %set : !sparsity.set<1> query (%i) of (%n) box [64]
+        key (%j) of (%n) box [64] : !tile.tile<64x64xf32>
+    %next = "test.step"(%masked, %j) : (!tile.tile<64x64xf32>, index) -> !tile.tile<64x64xf32>
+    tile.yield %next : !tile.tile<64x64xf32>
+  } : !sparsity.set<1>
+  "test.use"(%r) : (!tile.tile<64x64xf32>) -> ()
+  tile.end
+}

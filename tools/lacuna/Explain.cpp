@@ -108,6 +108,8 @@ static void printText(const Explanation &explanation, llvm::raw_ostream &os) {
   for (auto [index, report] : llvm::enumerate(explanation.reports)) {
     os << "\nattend " << index + 1 << " (line " << report.line << "): query tiles of "
        << shapeText(report.queryTile) << ", key tiles of " << shapeText(report.keyTile) << '\n';
+    if (!report.skips.empty())
+      os << "  skips             " << report.skips << "\n";
     if (explanation.isCounted())
       printCounts(explanation.counts[index], os);
     if (!explanation.plans.empty())
@@ -128,6 +130,8 @@ static llvm::json::Object toJson(const AttendReport &report) {
   llvm::json::Object attend{{"line", report.line},
                             {"query_tile", llvm::json::Array(report.queryTile)},
                             {"key_tile", llvm::json::Array(report.keyTile)}};
+  if (!report.skips.empty())
+    attend["skips"] = report.skips;
   llvm::json::Array loops;
   for (const SegmentLoops &segment : report.loops)
     loops.push_back(llvm::json::Object{{"query_segment", segment.querySegment},

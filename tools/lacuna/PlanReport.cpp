@@ -58,6 +58,7 @@ FailureOr<std::vector<PlanReport>> reportPlans(const BoundSpec &spec,
       return failure();
     PlanReport &plan = plans.emplace_back();
     plan.queries = boundExtent(spec, op.getQuery(), 2);
+    plan.keys = boundExtent(spec, op.getKey(), 2);
     firstKernel.push_back(kernels);
     kernels += findFusedMerge(op) ? 0 : segments.size();
     if (!hasHopperModel(segments))
@@ -71,6 +72,12 @@ FailureOr<std::vector<PlanReport>> reportPlans(const BoundSpec &spec,
     if (failed(problem))
       return failure();
     plan.mask = problem->mask;
+    HopperProblem dense;
+    dense.headDim = problem->headDim;
+    dense.valueDim = problem->valueDim;
+    dense.isFull = true;
+    plan.dense = compareForSequence(dense).front().shape;
+    plan.denseQuerySlots = fitHopperRings(plan.dense).querySlots;
   }
   PassManager passes(module->getContext());
   buildSpecToHopper(passes, options);
@@ -124,10 +131,14 @@ static TileClocks estimateFull(const PlanReport &plan) {
   if (plan.packedKeys == 0)
     return estimateTile(shape, ScoreMask::None);
   double part = static_cast<double>(shape.keys) / static_cast<double>(plan.packedKeys);
+  // Each piece is copied by itself.
+  double loads = estimateTile(shape, ScoreMask::None).loads;
   shape.keys = plan.packedKeys;
   TileClocks clocks = estimateTile(shape, ScoreMask::None);
   for (double *each : {&clocks.products, &clocks.softmax, &clocks.loads, &clocks.total})
     *each *= part;
+  clocks.loads = loads;
+  clocks.total = std::max(clocks.total, loads);
   return clocks;
 }
 
@@ -152,6 +163,57 @@ static Prediction predict(const PlanReport &plan, const AttendCounts *counts) {
   prediction.flops = 2.0 * static_cast<double>(shape.shape.headDim + shape.shape.valueDim) *
                      static_cast<double>(counts->totalLivePairs());
   return prediction;
+}
+
+/// Seconds for what `counts` counted if all keys were attended to, without masks.
+static double predictDense(const PlanReport &plan, const AttendCounts &counts) {
+  auto tiles = [](int64_t tokens, int64_t size) {
+    return std::ceil(static_cast<double>(tokens) / static_cast<double>(size));
+  };
+  double items = tiles(plan.queries, plan.dense.rows);
+  double clocks =
+      items * (tiles(plan.keys, plan.dense.keys) * estimateTile(plan.dense, ScoreMask::None).total +
+               estimateItem(plan.denseQuerySlots));
+  return static_cast<double>(counts.batch) * static_cast<double>(counts.heads) * clocks /
+         clockRate / multiprocessors;
+}
+
+namespace {
+/// The set beside attention over all keys.
+struct DenseComparison {
+  double seconds = 0;
+  /// Which part of its time the set takes, and the share of live pairs with which it would take as
+  /// long.
+  double ratio = 0, breakEven = 0;
+  /// Whether the set is all pairs with these values.
+  bool isAll = false;
+};
+} // namespace
+
+static std::optional<DenseComparison> compareWithDense(const PlanReport &plan,
+                                                       const AttendCounts *counts) {
+  Prediction set = predict(plan, counts);
+  if (!counts || set.seconds <= 0 || counts->counts.livePairs == 0)
+    return std::nullopt;
+  double seconds = predictDense(plan, *counts);
+  double share =
+      static_cast<double>(counts->counts.livePairs) / static_cast<double>(counts->counts.allPairs);
+  double ratio = set.seconds / seconds;
+  return DenseComparison{seconds, ratio, share / ratio, share == 1};
+}
+
+/// The set is kept whatever comes out: its walk never visits more tiles than one over all keys, and
+/// those that are partial would need their masks there, too. Small blocks may still lose to large
+/// tiles of everything.
+static std::string denseText(const DenseComparison &dense) {
+  std::string text = formatv("all keys would take {0}, {1:F2} times as long as the set",
+                             durationText(dense.seconds), 1 / dense.ratio);
+  if (dense.isAll)
+    return text + ", which is all of them here";
+  if (dense.breakEven >= 1)
+    return text + "; the set is faster at any density";
+  text += formatv("; even at {0:F1} % of the pairs", 100 * dense.breakEven).str();
+  return dense.ratio > 1 ? text + "; the set is kept, for all keys are other pairs" : text;
 }
 
 /// The candidates that say most: the best shape of each query box, and the cheapest of each that
@@ -223,6 +285,8 @@ static void printShape(const PlanReport &plan, const AttendCounts *counts, llvm:
     os << ": " << durationText(prediction.seconds) << ", " << siText(prediction.rate())
        << "FLOP/s on live pairs";
   os << '\n';
+  if (std::optional<DenseComparison> dense = compareWithDense(plan, counts))
+    os << "    dense           " << denseText(*dense) << '\n';
   std::vector<const HopperCandidate *> telling = findTelling(plan);
   if (!telling.empty())
     os << "    refused\n";
@@ -299,6 +363,10 @@ llvm::json::Object toJson(const PlanReport &plan, const AttendCounts *counts) {
   if (prediction.seconds > 0) {
     object["expected_seconds"] = prediction.seconds;
     object["expected_gflops"] = prediction.rate() / 1e9;
+  }
+  if (std::optional<DenseComparison> dense = compareWithDense(plan, counts)) {
+    object["dense_seconds"] = dense->seconds;
+    object["break_even_share"] = dense->breakEven;
   }
   llvm::json::Array refused;
   for (const HopperCandidate *shape : findTelling(plan))

@@ -25,8 +25,11 @@ struct PlanReport {
   int64_t fused = 1;
   /// Of partial tiles.
   ScoreMask mask = ScoreMask::Bounds;
-  /// Queries of a head.
-  int64_t queries = 0;
+  /// Queries of a head, and keys.
+  int64_t queries = 0, keys = 0;
+  /// What attention over all keys would have, without masks.
+  HopperShape dense = {};
+  int64_t denseQuerySlots = 1;
 };
 
 /// Plans of all attends of `spec`, whose module is left alone. After a mistake, or where the target

@@ -15,6 +15,7 @@
 using namespace mlir;
 using lacuna::sparsity::FormulaSpace;
 using lacuna::sparsity::Symbol;
+using llvm::formatv;
 
 namespace lacuna::tool {
 
@@ -153,7 +154,7 @@ static FailureOr<SegmentLoops> reportLoops(attn::AttendOp op, const Segments &se
   loops.querySegment = query;
   loops.keySegment = key;
   loops.exact = footprint.exact;
-  loops.listed = static_cast<bool>(findAdditiveList(set));
+  loops.listed = !op.isOrdered() && findAdditiveList(set);
   loops.opaque = formula->hasOpaque() && !loops.listed;
   std::vector<std::string> queryNames = dimNames('I', type.getQueryRank());
   std::vector<std::string> keyNames = dimNames(keys ? 'j' : 'J', type.getKeyRank());
@@ -183,6 +184,22 @@ static unsigned lineOf(Location loc) {
   return 0;
 }
 
+/// What is left out by a look at scores, in words.
+static std::string skipText(attn::AttendOp op) {
+  if (!op.hasSkip())
+    return "";
+  std::string text = formatv("blocks of {0} queries by {1} keys ", op.getSkipQuery()->front(),
+                             op.getSkipKey()->front());
+  if (op.getBelow())
+    text += "below the limit of each row";
+  if (op.getMargin())
+    text += formatv("{0}{1} below the largest score of each row so far (order-dependent: key tiles "
+                    "in ascending order)",
+                    op.getBelow() ? ", or " : "", op.getMargin()->convertToFloat())
+                .str();
+  return text;
+}
+
 FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
                                                 const SpecToTileOptions &tiles) {
   func::FuncOp original = spec.function;
@@ -207,6 +224,7 @@ FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
     report.queryTile = llvm::to_vector(*op.getQueryTile());
     report.keyTile = llvm::to_vector(*op.getKeyTile());
     report.segments = segments.size();
+    report.skips = skipText(op);
     for (unsigned query = 0; query < segments.size(); ++query)
       for (unsigned key = 0; key < segments.size(); ++key) {
         FailureOr<SegmentLoops> loops = reportLoops(op, segments, query, key, equalLengths,

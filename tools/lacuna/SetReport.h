@@ -25,6 +25,8 @@ struct SegmentLoops {
 struct AttendReport {
   unsigned line = 0;
   llvm::SmallVector<int64_t> queryTile, keyTile;
+  /// Which blocks are left out by a look at their scores; empty where none is.
+  std::string skips;
   /// How many segments the tokens fall into.
   unsigned segments = 1;
   std::vector<SegmentLoops> loops;

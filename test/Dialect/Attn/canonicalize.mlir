@@ -111,3 +111,44 @@ func.func @merge_sinks(%q: tensor<1x1x?x64xf32>, %o0: tensor<1x1x?x64xf32>, %l0:
   %o, %lse = attn.merge (%o0, %l0), (%o1, %l1) : tensor<1x1x?x64xf32>, tensor<1x1x?xf32>
   return %o : tensor<1x1x?x64xf32>
 }
+
+// Marks that nobody reads go as an lse does, and what is skipped stays.
+// CHECK-LABEL: func.func @unused_marks(
+// CHECK:         attn.attend {{.*}} skip query [64] key [64] margin 1.000000e+00 :
+// CHECK-SAME:      -> tensor<1x1x?x64xf32>, tensor<1x1x?xf32>{{$}}
+func.func @unused_marks(%q: tensor<1x1x?x64xf32>) -> (tensor<1x1x?x64xf32>, tensor<1x1x?xf32>) {
+  %set = sparsity.all
+  %o, %lse, %taken = attn.attend %q, %q, %q over %set skip query [64] key [64] margin 1.0
+      : tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>
+      -> tensor<1x1x?x64xf32>, tensor<1x1x?xf32>, tensor<1x1x?x?xi8>
+  return %o, %lse : tensor<1x1x?x64xf32>, tensor<1x1x?xf32>
+}
+
+// An lse that nobody reads does not take the marks with it.
+// CHECK-LABEL: func.func @used_marks(
+// CHECK:         attn.attend
+// CHECK-SAME:      -> tensor<1x1x?x64xf32>, tensor<1x1x?x?xi8>{{$}}
+func.func @used_marks(%q: tensor<1x1x?x64xf32>) -> tensor<1x1x?x?xi8> {
+  %set = sparsity.all
+  %o, %lse, %taken = attn.attend %q, %q, %q over %set skip query [64] key [64] margin 1.0
+      : tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>
+      -> tensor<1x1x?x64xf32>, tensor<1x1x?xf32>, tensor<1x1x?x?xi8>
+  return %taken : tensor<1x1x?x?xi8>
+}
+
+// Where there is no key, there is nothing to skip; marks of it are asked for in the second.
+// CHECK-LABEL: func.func @skip_of_none(
+// CHECK-NOT:     skip
+// CHECK:         attn.attend
+// CHECK-NOT:     skip
+// CHECK:         attn.attend {{.*}} skip query
+func.func @skip_of_none(%q: tensor<1x1x?x64xf32>, %t: tensor<1x1x?xf32>)
+    -> (tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, tensor<1x1x?x?xi8>) {
+  %set = sparsity.none
+  %o = attn.attend %q, %q, %q over %set skip query [64] key [64] below %t : tensor<1x1x?xf32> margin 1.0
+      : tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32> -> tensor<1x1x?x64xf32>
+  %p, %taken = attn.attend %q, %q, %q over %set skip query [64] key [64] margin 1.0
+      : tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>
+      -> tensor<1x1x?x64xf32>, tensor<1x1x?x?xi8>
+  return %o, %p, %taken : tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, tensor<1x1x?x?xi8>
+}

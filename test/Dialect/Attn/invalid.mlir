@@ -160,7 +160,7 @@ func.func @attend_9_sinks(%q: tensor<1x8x?x64xf32>, %k: tensor<1x2x?x64xf32>, %v
 func.func @attend_10_scale(%q: tensor<1x1x?x64xf32>) {
   %set = sparsity.all
   // expected-error @+1 {{'attn.attend' op expected a finite scale}}
-  %o = "attn.attend"(%q, %q, %q, %set) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>, scale = 0x7F800000 : f32}> ({
+  %o = "attn.attend"(%q, %q, %q, %set) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0>, scale = 0x7F800000 : f32}> ({
   }) : (tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, !sparsity.set<1>) -> tensor<1x1x?x64xf32>
   return
 }
@@ -262,7 +262,7 @@ func.func @attend_14_arguments(%q: tensor<1x1x?x64xf32>) {
 func.func @attend_14_types(%q: tensor<1x1x?x64xf32>) {
   %set = sparsity.all
   // expected-error @+1 {{'attn.attend' op expected a score region with arguments of types ('f32', 'index', 'index', 'index', 'index'), got ('f32')}}
-  %o = "attn.attend"(%q, %q, %q, %set) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0>}> ({
+  %o = "attn.attend"(%q, %q, %q, %set) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0>}> ({
   ^bb0(%s: f32):
     "attn.yield"(%s) : (f32) -> ()
   }) : (tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, !sparsity.set<1>) -> tensor<1x1x?x64xf32>
@@ -359,5 +359,119 @@ func.func @merge_3_lse(%o0: tensor<1x2x?x64xf32>, %l0: tensor<1x1x?xf32>) {
 func.func @shape_2_merge(%o0: tensor<1x1x?x?xf32>, %l0: tensor<1x1x?xf32>) {
   // expected-error @+1 {{'attn.merge' op expected output to have a constant head dimension from 1 to 512, got ?}}
   %o, %lse = attn.merge (%o0, %l0) : tensor<1x1x?x?xf32>, tensor<1x1x?xf32>
+  return
+}
+
+// -----
+
+// Nothing is skipped, so there is nothing to mark.
+func.func @attend_18_marks_without_skip(%q: tensor<1x8x200x64xf32>, %k: tensor<1x2x200x64xf32>) {
+  %set = sparsity.all
+  // expected-error @+1 {{'attn.attend' op expected limits, margins and marks of blocks to come with 'skip'}}
+  %o, %taken = attn.attend %q, %k, %k over %set : tensor<1x8x200x64xf32>, tensor<1x2x200x64xf32>, tensor<1x2x200x64xf32> -> tensor<1x8x200x64xf32>, tensor<1x8x4x2xi8>
+  return
+}
+
+// -----
+
+// The margin of what?
+func.func @attend_18_margin_without_skip(%q: tensor<1x8x200x64xf32>, %k: tensor<1x2x200x64xf32>) {
+  %set = sparsity.all
+  // expected-error @+1 {{'attn.attend' op expected limits, margins and marks of blocks to come with 'skip'}}
+  %o = attn.attend %q, %k, %k over %set {margin = 1.0 : f32} : tensor<1x8x200x64xf32>, tensor<1x2x200x64xf32>, tensor<1x2x200x64xf32> -> tensor<1x8x200x64xf32>
+  return
+}
+
+// -----
+
+// Blocks alone do not say which of them are skipped.
+func.func @attend_18_no_rule(%q: tensor<1x8x200x64xf32>, %k: tensor<1x2x200x64xf32>) {
+  %set = sparsity.all
+  // expected-error @+1 {{'attn.attend' op expected 'skip' to say what is skipped: 'below' limits of rows, or a 'margin' to the largest score}}
+  %o = attn.attend %q, %k, %k over %set skip query [64] key [64] : tensor<1x8x200x64xf32>, tensor<1x2x200x64xf32>, tensor<1x2x200x64xf32> -> tensor<1x8x200x64xf32>
+  return
+}
+
+// -----
+
+// Blocks are those of a sequence.
+func.func @attend_19_grid(%q: tensor<1x8x200x64xf32>, %k: tensor<1x2x200x64xf32>) {
+  %w = arith.constant 10 : index
+  %h = arith.constant 20 : index
+  %plane = sparsity.grid [%h, %w]
+  %set = sparsity.all in %plane : !sparsity.domain<2>
+  // expected-error @+1 {{'attn.attend' op expected a set of one sequence where blocks are skipped, got '!sparsity.set<2>'}}
+  %o = attn.attend %q, %k, %k over %set : !sparsity.set<2> skip query [64] key [64] margin 1.0 : tensor<1x8x200x64xf32>, tensor<1x2x200x64xf32>, tensor<1x2x200x64xf32> -> tensor<1x8x200x64xf32>
+  return
+}
+
+// -----
+
+// A node that is seen through columns has no scores of its keys.
+func.func @attend_19_hierarchy(%q: tensor<1x8x200x64xf32>, %k: tensor<1x2x200x64xf32>) {
+  %set = sparsity.dyadic fenwick base 64 columns 1
+  // expected-error @+1 {{'attn.attend' op expected no hierarchy with columns where blocks are skipped}}
+  %o = attn.attend %q, %k, %k over %set skip query [64] key [64] margin 1.0 : tensor<1x8x200x64xf32>, tensor<1x2x200x64xf32>, tensor<1x2x200x64xf32> -> tensor<1x8x200x64xf32>
+  return
+}
+
+// -----
+
+// One extent for the one axis.
+func.func @attend_20_axes(%q: tensor<1x8x200x64xf32>, %k: tensor<1x2x200x64xf32>) {
+  %set = sparsity.all
+  // expected-error @+1 {{'attn.attend' op expected key blocks that are skipped to have one extent from 1 to 4096, got [64, 2]}}
+  %o = attn.attend %q, %k, %k over %set skip query [64] key [64, 2] margin 1.0 : tensor<1x8x200x64xf32>, tensor<1x2x200x64xf32>, tensor<1x2x200x64xf32> -> tensor<1x8x200x64xf32>
+  return
+}
+
+// -----
+
+// A block of no query.
+func.func @attend_20_extent(%q: tensor<1x8x200x64xf32>, %k: tensor<1x2x200x64xf32>) {
+  %set = sparsity.all
+  // expected-error @+1 {{'attn.attend' op expected query blocks that are skipped to have one extent from 1 to 4096, got [0]}}
+  %o = attn.attend %q, %k, %k over %set skip query [0] key [64] margin 1.0 : tensor<1x8x200x64xf32>, tensor<1x2x200x64xf32>, tensor<1x2x200x64xf32> -> tensor<1x8x200x64xf32>
+  return
+}
+
+// -----
+
+// A margin below 0 would skip the block with the largest score.
+func.func @attend_21_margin(%q: tensor<1x8x200x64xf32>, %k: tensor<1x2x200x64xf32>) {
+  %set = sparsity.all
+  // expected-error @+1 {{'attn.attend' op expected a finite margin of at least 0, got -1.000000e+00}}
+  %o = attn.attend %q, %k, %k over %set skip query [64] key [64] margin -1.0 : tensor<1x8x200x64xf32>, tensor<1x2x200x64xf32>, tensor<1x2x200x64xf32> -> tensor<1x8x200x64xf32>
+  return
+}
+
+// -----
+
+// One limit per row of each query head.
+func.func @attend_22_limits(%q: tensor<1x8x200x64xf32>, %k: tensor<1x2x200x64xf32>, %t: tensor<1x2x200xf32>) {
+  %set = sparsity.all
+  // expected-error @+1 {{'attn.attend' op expected a limit per row of the query, of type 'tensor<1x8x200xf32>', got 'tensor<1x2x200xf32>'}}
+  %o = attn.attend %q, %k, %k over %set skip query [64] key [64] below %t : tensor<1x2x200xf32> : tensor<1x8x200x64xf32>, tensor<1x2x200x64xf32>, tensor<1x2x200x64xf32> -> tensor<1x8x200x64xf32>
+  return
+}
+
+// -----
+
+// A byte for each pair of blocks, the last ones short.
+func.func @attend_23_marks(%q: tensor<1x8x200x64xf32>, %k: tensor<1x2x200x64xf32>) {
+  %set = sparsity.all
+  // expected-error @+1 {{'attn.attend' op expected marks of type 'tensor<1x8x4x2xi8>', got 'tensor<1x8x3x2xi8>'}}
+  %o, %taken = attn.attend %q, %k, %k over %set skip query [64] key [128] margin 1.0 : tensor<1x8x200x64xf32>, tensor<1x2x200x64xf32>, tensor<1x2x200x64xf32> -> tensor<1x8x200x64xf32>, tensor<1x8x3x2xi8>
+  return
+}
+
+// -----
+
+// Output, lse, marks: no fourth.
+func.func @four_results(%q: tensor<1x8x200x64xf32>) {
+  %set = sparsity.all
+  // expected-error @+3 {{expected the types of one to three results, got 4}}
+  %o:4 = attn.attend %q, %q, %q over %set skip query [64] key [64] margin 1.0
+      : tensor<1x8x200x64xf32>, tensor<1x8x200x64xf32>, tensor<1x8x200x64xf32> -> tensor<1x8x200x64xf32>, tensor<1x8x200xf32>, tensor<1x8x4x4xi8>, tensor<1x8x4x4xi8>
   return
 }

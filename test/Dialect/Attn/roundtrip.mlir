@@ -51,3 +51,35 @@ func.func @merge(%o0: tensor<1x8x?x64xf32>, %l0: tensor<1x8x?xf32>, %o1: tensor<
   %o, %lse = attn.merge (%o0, %l0), (%o1, %l1) : tensor<1x8x?x64xf32>, tensor<1x8x?xf32>
   return %o, %lse : tensor<1x8x?x64xf32>, tensor<1x8x?xf32>
 }
+
+// Blocks that are skipped by a look at their scores, and the marks of those that are not.
+// CHECK-LABEL: func.func @skip(
+// CHECK:         attn.attend {{.*}} over %{{.*}} from_start skip query [64] key [128] below %{{.*}} : tensor<?x8x?xf32> margin 1.200000e+01 score (
+// CHECK:         } : tensor<?x8x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16> -> tensor<?x8x?x64xbf16>, tensor<?x8x?xf32>, tensor<?x8x?x?xi8>
+func.func @skip(%q: tensor<?x8x?x64xbf16>, %k: tensor<?x2x?x64xbf16>, %least: tensor<?x8x?xf32>)
+    -> (tensor<?x8x?x64xbf16>, tensor<?x8x?xf32>, tensor<?x8x?x?xi8>) {
+  %set = sparsity.causal
+  %o, %lse, %taken = attn.attend %q, %k, %k over %set from_start
+      skip query [64] key [128] below %least : tensor<?x8x?xf32> margin 12.0
+      score (%s, %b, %h, %i, %j) {
+    %t = math.tanh %s : f32
+    attn.yield %t : f32
+  } : tensor<?x8x?x64xbf16>, tensor<?x2x?x64xbf16>, tensor<?x2x?x64xbf16>
+      -> tensor<?x8x?x64xbf16>, tensor<?x8x?xf32>, tensor<?x8x?x?xi8>
+  return %o, %lse, %taken : tensor<?x8x?x64xbf16>, tensor<?x8x?xf32>, tensor<?x8x?x?xi8>
+}
+
+// Either rule alone; marks need no lse.
+// CHECK-LABEL: func.func @skip_one_rule(
+// CHECK:         attn.attend {{.*}} skip query [16] key [32] margin 0.000000e+00 : {{.*}} -> tensor<1x1x100x32xf32>, tensor<1x1x7x4xi8>
+// CHECK:         attn.attend {{.*}} skip query [64] key [64] below %{{.*}} : tensor<1x1x100xf32> : {{.*}} -> tensor<1x1x100x32xf32>{{$}}
+func.func @skip_one_rule(%q: tensor<1x1x100x32xf32>, %least: tensor<1x1x100xf32>)
+    -> (tensor<1x1x100x32xf32>, tensor<1x1x7x4xi8>, tensor<1x1x100x32xf32>) {
+  %set = sparsity.all
+  %o, %taken = attn.attend %q, %q, %q over %set skip query [16] key [32] margin 0.0
+      : tensor<1x1x100x32xf32>, tensor<1x1x100x32xf32>, tensor<1x1x100x32xf32>
+      -> tensor<1x1x100x32xf32>, tensor<1x1x7x4xi8>
+  %p = attn.attend %q, %q, %q over %set skip query [64] key [64] below %least : tensor<1x1x100xf32>
+      : tensor<1x1x100x32xf32>, tensor<1x1x100x32xf32>, tensor<1x1x100x32xf32> -> tensor<1x1x100x32xf32>
+  return %o, %taken, %p : tensor<1x1x100x32xf32>, tensor<1x1x7x4xi8>, tensor<1x1x100x32xf32>
+}

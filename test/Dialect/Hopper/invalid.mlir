@@ -525,3 +525,69 @@ tile.kernel @attend_17_shared attributes {inputs = 3, outputs = 1} plan {
   } {query_slots = 2 : i64, stages = 3 : i64, value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
   tile.end
 }
+
+// -----
+
+// A margin says what is skipped, and marks say what was not.
+tile.kernel @hopper_attend_23_marks attributes {inputs = 4, outputs = 2} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>, %t: tensor<1x1x?xf32>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one, %one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>, %below: tensor<1x1x?xf32>,
+     %o: memref<1x1x?x128xbf16>, %taken: memref<1x1x?x?xi8>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 256 : index
+  // expected-error @+1 {{'hopper.attend' op expected limits of rows or a margin, and marks of what is taken, or none}}
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o margin 1.0 scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// Nothing says what is skipped.
+tile.kernel @hopper_attend_23_rule attributes {inputs = 4, outputs = 2} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>, %t: tensor<1x1x?xf32>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one, %one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>, %below: tensor<1x1x?xf32>,
+     %o: memref<1x1x?x128xbf16>, %taken: memref<1x1x?x?xi8>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 256 : index
+  // expected-error @+1 {{'hopper.attend' op expected limits of rows or a margin, and marks of what is taken, or none}}
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o skip into %taken : memref<1x1x?x?xi8> scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}
+
+// -----
+
+// A tile that is packed has several places.
+tile.kernel @hopper_attend_24_pieces attributes {inputs = 4, outputs = 2} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>, %t: tensor<1x1x?xf32>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one, %one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>, %below: tensor<1x1x?xf32>,
+     %o: memref<1x1x?x128xbf16>, %taken: memref<1x1x?x?xi8>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 256 : index
+  // expected-error @+1 {{'hopper.attend' op expected whole tiles of one axis and head where tiles are skipped}}
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o skip into %taken : memref<1x1x?x?xi8> below %below : tensor<1x1x?xf32> scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [64] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}

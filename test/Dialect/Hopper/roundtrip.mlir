@@ -82,3 +82,24 @@ tile.kernel @packed attributes {inputs = 3, outputs = 1} plan {
   } {blocks = 2 : i64, value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
   tile.end
 }
+
+// Tiles that limits of rows and a margin may leave out.
+// CHECK-LABEL: tile.kernel @skip
+// CHECK:         hopper.attend {{.*}} keys 128 into %{{.*}} skip into %{{.*}} : memref<1x1x?x?xi8> below %{{.*}} : tensor<1x1x?xf32> margin 2.000000e+00 scale 1.250000e-01 walk {
+tile.kernel @skip attributes {inputs = 4, outputs = 2} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>, %t: tensor<1x1x?xf32>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one, %one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>, %below: tensor<1x1x?xf32>,
+     %o: memref<1x1x?x128xbf16>, %taken: memref<1x1x?x?xi8>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %n = arith.constant 256 : index
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 128 into %o skip into %taken : memref<1x1x?x?xi8> below %below : tensor<1x1x?xf32> margin 2.0 scale 0.125 walk {
+    hopper.tile kind 0 %k, %v[%b, %h] at(%t) of(%n) base %zero box [128] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}

@@ -272,6 +272,38 @@ func.func @spec(%s: tensor<?x?x?x?xf32>) -> tensor<?x?x?x?xi32> {
   EXPECT_THAT(failures(), HasSubstr("ids.counts: 1 of 1 values are beyond tolerance"));
 }
 
+TEST(BuildReference, blocksThatAreSkippedAreThoseOfARun) {
+  const std::string spec = R"(
+func.func @spec(%q: tensor<?x1x?x8xf32>, %t: tensor<?x1x?xf32>) -> tensor<?x1x?x8xf32> {
+  %set = sparsity.all
+  %o = attn.attend %q, %q, %q over %set skip query [64] key [64] below %t : tensor<?x1x?xf32>
+    : tensor<?x1x?x8xf32>, tensor<?x1x?x8xf32>, tensor<?x1x?x8xf32> -> tensor<?x1x?x8xf32>
+  return %o : tensor<?x1x?x8xf32>
+}
+)";
+  Assignments sizes = {{"b", "1"}, {"n", "100"}};
+  EXPECT_THAT(mistake(spec, sizes),
+              HasSubstr("expected to have been run, with marks of the blocks that it took"));
+  Oracle oracle(spec, sizes);
+  exposeSelections(oracle.text.getFunction());
+  OwnedTensor output(ElementType::F32, {1, 1, 100, 8}), marks(ElementType::I8, {1, 1, 2, 3});
+  oracle.bound.results = {output.view(), marks.view()};
+  EXPECT_FALSE(ReferenceProgram::build(oracle.bound));
+  EXPECT_THAT(oracle.text.getMessages(), HasSubstr("expected marks of shape 1x1x2x2, got 1x1x2x3"));
+  marks = OwnedTensor(ElementType::I8, {1, 1, 2, 2});
+  oracle.bound.results[1] = marks.view();
+  auto program = ReferenceProgram::build(oracle.bound);
+  ASSERT_TRUE(program);
+  EXPECT_EQ(resultNames(*program), (std::vector<std::string>{"o", "o.taken"}));
+  EXPECT_THAT(checkResults(*program, oracle.bound.results, {}).failures(),
+              HasSubstr("o.taken: 4 of 4 values are beyond tolerance, the worst at batch 0 head 0 "
+                        "query block 0 key block 0: got 0, exact 1"));
+  std::get<Tensor>(oracle.bound.arguments[1]).shape[2] = 99;
+  EXPECT_FALSE(ReferenceProgram::build(oracle.bound));
+  EXPECT_THAT(oracle.text.getMessages(),
+              HasSubstr("expected a limit per row of the query, of shape 1x1x100, got 1x1x99"));
+}
+
 TEST(BuildReference, resultsThatAreTooLargeToComputeInFullAreRefused) {
   const std::string spec = R"(
 func.func @spec(%q: tensor<?x1x?x8xf32>) -> tensor<?x1x?x8xf32> {
