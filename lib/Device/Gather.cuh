@@ -5,18 +5,6 @@
 // 16 bytes of a row, and places them where the copy engine would. Consumers read the place of each
 // key beside the tile, so that tiles share whatever has a mask and what has none.
 
-/// Copies 16 bytes to shared memory, or writes zeros there and reads nothing. The copy is made by
-/// this thread as an ordinary store is: whoever has matrix instructions read it needs a fence.
-__device__ __forceinline__ void copyChunk(u32 target, const void *source, bool isThere) {
-  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(target), "l"(source),
-               "r"(isThere ? 16 : 0)
-               : "memory");
-}
-/// Arrives once the copies that this thread has issued are done.
-__device__ __forceinline__ void barrierArriveCopied(u32 barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
-}
-
 /// The rows of one head: 16-bit channels side by side, `stride` bytes from one key to the next.
 struct KeyRows {
   const unsigned short *base;

@@ -119,6 +119,20 @@ __device__ __forceinline__ void fenceAsyncShared() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+// Copies by threads ------------------------------------------------------------
+
+/// Copies 16 bytes to shared memory, or writes zeros there and reads nothing. The copy is made by
+/// this thread as an ordinary store is: whoever has matrix instructions read it needs a fence.
+__device__ __forceinline__ void copyChunk(u32 target, const void *source, bool isThere) {
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(target), "l"(source),
+               "r"(isThere ? 16 : 0)
+               : "memory");
+}
+/// Arrives once the copies that this thread has issued are done.
+__device__ __forceinline__ void barrierArriveCopied(u32 barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 // Matrix instructions -----------------------------------------------------------
 
 __device__ __forceinline__ void wgmmaFence() {
