@@ -48,39 +48,62 @@ static Value emitAgreement(VectorBuilder &b, tile::SkipOp op, const IRMapping &v
   return agrees;
 }
 
+/// Sets the scores of rows from `first` on to -inf.
+static void emitHide(HelperFunctions &helpers, VectorBuilder &builder, Value scores, Value first,
+                     int64_t rows, int64_t keys) {
+  auto write = [&](VectorBuilder &b, ValueRange arguments) -> SmallVector<Value> {
+    Value nothing = b.scalar(-std::numeric_limits<float>::infinity());
+    b.loop(keys, 1, [&](Value key) {
+      b.loop(rows, 1, [&](Value row) {
+        Value at = arith::AddIOp::create(b, arguments[1], row);
+        memref::StoreOp::create(b, nothing, arguments[0], ValueRange{key, at});
+      });
+    });
+    return {};
+  };
+  helpers.call(builder, "hide", Twine(rows) + "_" + Twine(keys), {scores, first}, {}, write);
+}
+
 LogicalResult KernelLowering::lowerSkip(VectorBuilder &b, tile::SkipOp op) {
   auto type = cast<tile::TileType>(op.getScores().getType());
-  if (type.getRows() != static_cast<int64_t>(op.getRows()))
-    return op.emitOpError("expected query tiles of one block of ")
-           << static_cast<int64_t>(op.getRows()) << " rows on this target, got " << type.getRows();
-  Value scores = find(op, op.getScores(), TileLayout::RowsLast);
+  auto blockRows = static_cast<int64_t>(op.getRows());
+  Value scores = consume(b, op, op.getScores());
   Value maximum = find(op, op.getMaximum(), TileLayout::RowsLast);
   if (!scores || !maximum)
     return failure();
   Value tops = allocate(op.getMaximum());
   emitTops(helpers, b, scores, tops, type.getColumns());
   Value size = scalar(op.getQuerySize()), at = scalar(op.getQueryAt());
-  Value left = arith::SubIOp::create(b, size, at);
-  Value rows = arith::MinSIOp::create(b, left, b.index(type.getRows()));
-  Value none = arith::ConstantIntOp::create(b, b.getLoc(), 0, 1);
-  Value isTaken =
-      b.loop(b.index(0), rows, 1, none, [&](Value row, ValueRange carried) {
-         Value top = memref::LoadOp::create(b, tops, row);
-         Value largest = memref::LoadOp::create(b, maximum, row);
-         Value query = arith::AddIOp::create(b, at, row);
-         Value agrees = emitAgreement(b, op, values, query, top, largest);
-         Value always = arith::ConstantIntOp::create(b, b.getLoc(), 1, 1);
-         Value refuses = arith::XOrIOp::create(b, agrees, always);
-         return SmallVector<Value>{arith::OrIOp::create(b, carried[0], refuses).getResult()};
-       }).front();
-  b.branch(isTaken, [&] {
-    Value one = arith::ConstantIntOp::create(b, b.getLoc(), 1, 8);
-    Value row = arith::DivUIOp::create(b, at, b.index(type.getRows()));
-    Value column = arith::DivUIOp::create(b, scalar(op.getKeyAt()), b.index(type.getColumns()));
-    memref::StoreOp::create(b, one, scalar(op.getTaken()),
-                            ValueRange{scalar(op.getBatch()), scalar(op.getHead()), row, column});
-  });
-  taken[op.getResult()] = isTaken;
+  Value column = arith::DivUIOp::create(b, scalar(op.getKeyAt()), b.index(type.getColumns()));
+  auto truth = [&](bool value) -> Value {
+    return arith::ConstantIntOp::create(b, b.getLoc(), value, 1);
+  };
+  auto visitBlock = [&](Value block, ValueRange carried) -> SmallVector<Value> {
+    Value first = arith::MulIOp::create(b, block, b.index(blockRows));
+    Value end =
+        arith::MinSIOp::create(b, b.offset(first, blockRows), arith::SubIOp::create(b, size, at));
+    Value isTaken =
+        b.loop(first, end, 1, truth(false), [&](Value row, ValueRange refused) {
+           Value top = memref::LoadOp::create(b, tops, row);
+           Value largest = memref::LoadOp::create(b, maximum, row);
+           Value query = arith::AddIOp::create(b, at, row);
+           Value agrees = emitAgreement(b, op, values, query, top, largest);
+           Value refuses = arith::XOrIOp::create(b, agrees, truth(true));
+           return SmallVector<Value>{arith::OrIOp::create(b, refused[0], refuses).getResult()};
+         }).front();
+    auto mark = [&] {
+      Value one = arith::ConstantIntOp::create(b, b.getLoc(), 1, 8);
+      Value row =
+          arith::AddIOp::create(b, arith::DivUIOp::create(b, at, b.index(blockRows)), block);
+      memref::StoreOp::create(b, one, scalar(op.getTaken()),
+                              ValueRange{scalar(op.getBatch()), scalar(op.getHead()), row, column});
+    };
+    b.branch(isTaken, mark,
+             [&] { emitHide(helpers, b, scores, first, blockRows, type.getColumns()); });
+    return {arith::OrIOp::create(b, carried[0], isTaken).getResult()};
+  };
+  taken[op.getResult()] =
+      b.loop(b.index(0), b.index(type.getRows() / blockRows), 1, truth(false), visitBlock).front();
   bind(op.getResult(), TileLayout::RowsLast, scores);
   return success();
 }

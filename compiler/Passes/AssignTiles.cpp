@@ -81,10 +81,10 @@ struct AssignTiles final : lacuna::impl::AssignTilesPassBase<AssignTiles> {
 
   /// The blocks that are skipped.
   LogicalResult assignBlocks(attn::AttendOp op) {
-    if (failed(requireSkipTile(op, "query", op.getQueryTile(), queryTile, *op.getSkipQuery())) ||
-        failed(requireSkipTile(op, "key", op.getKeyTile(), keyTile, *op.getSkipKey())))
+    if (failed(requireSkipTile(op, queryTile, keyTile)))
       return failure();
-    op.setQueryTile(*op.getSkipQuery());
+    if (!op.getQueryTile())
+      op.setQueryTile(queryTile.empty() ? *op.getSkipQuery() : ArrayRef<int64_t>(queryTile));
     op.setKeyTile(*op.getSkipKey());
     return success();
   }

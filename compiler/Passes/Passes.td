@@ -52,8 +52,8 @@ def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
     of two nor divisors of the sizes. Domains of several segments or more than three
     axes, which that target refuses later, get even boxes.
 
-    Where blocks are skipped by their scores, key tiles are those blocks, and on the
-    CPU query tiles are, too; sm_90a takes query blocks of 64 alone.
+    Where blocks are skipped by their scores, key tiles are those blocks, and query
+    tiles hold whole ones; sm_90a takes query blocks of 64 alone.
 
     `query_tile` and `key_tile` list one extent per axis of the set's domain, for
     concatenated domains segment after segment. Attributes that are there

@@ -130,16 +130,25 @@ std::optional<std::pair<Extents, Extents>> lacuna::chooseListTiles(attn::AttendO
   return std::pair(chooseInside(list.getQuery(), queries), chooseInside(list.getKey(), keys));
 }
 
-LogicalResult lacuna::requireSkipTile(attn::AttendOp op, StringRef side,
-                                      std::optional<ArrayRef<int64_t>> written,
-                                      ArrayRef<int64_t> option, ArrayRef<int64_t> block) {
-  ArrayRef<int64_t> asked = written ? *written : option;
-  // assign-tiles-7
-  if (!asked.empty() && asked != block)
-    return op.emitOpError("expected ")
-           << side << " tiles of the blocks that are skipped, [" << llvm::interleaved(block)
-           << "], got [" << llvm::interleaved(asked) << "]";
-  return success();
+LogicalResult lacuna::requireSkipTile(attn::AttendOp op, ArrayRef<int64_t> queryOption,
+                                      ArrayRef<int64_t> keyOption) {
+  auto require = [&](StringRef side, std::optional<ArrayRef<int64_t>> written,
+                     ArrayRef<int64_t> option, int64_t block, bool several) -> LogicalResult {
+    ArrayRef<int64_t> asked = written ? *written : option;
+    bool fits = asked.empty() || (asked.size() == 1 && asked.front() > 0 &&
+                                  (several ? asked.front() % block == 0 : asked.front() == block));
+    // assign-tiles-7
+    if (!fits)
+      return op.emitOpError("expected ") << side << " tiles "
+                                         << (several ? "of whole blocks that are skipped, of "
+                                                     : "as large as the blocks that are skipped, ")
+                                         << block << ", got [" << llvm::interleaved(asked) << "]";
+    return success();
+  };
+  return success(succeeded(require("query", op.getQueryTile(), queryOption,
+                                   op.getSkipQuery()->front(), /*several=*/true)) &&
+                 succeeded(require("key", op.getKeyTile(), keyOption, op.getSkipKey()->front(),
+                                   /*several=*/false)));
 }
 
 /// Whether a walk goes along the list of the attend's set.
@@ -286,7 +295,7 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
       return op.emitOpError("expected blocks of 64 queries, those of a warpgroup, where blocks are "
                             "skipped on this target, got ")
              << op.getSkipQuery()->front();
-    if (failed(requireSkipTile(op, "key", op.getKeyTile(), keyOption, *op.getSkipKey())))
+    if (failed(requireSkipTile(op, queryOption, keyOption)))
       return failure();
     key = Extents(*op.getSkipKey());
   }

@@ -22,11 +22,10 @@ chooseEvenTile(attn::AttendOp op, const Segments &segments, llvm::ArrayRef<int64
 std::optional<std::pair<Extents, Extents>>
 chooseListTiles(attn::AttendOp op, const Segments &segments, int64_t queries, int64_t keys);
 
-/// That what is written or asked for of the tiles of one side are the blocks which are skipped;
-/// emits what is not.
-mlir::LogicalResult requireSkipTile(attn::AttendOp op, llvm::StringRef side,
-                                    std::optional<llvm::ArrayRef<int64_t>> written,
-                                    llvm::ArrayRef<int64_t> option, llvm::ArrayRef<int64_t> block);
+/// That tiles which are written or asked for are made of the blocks that are skipped: whole ones
+/// along the queries, a single one along the keys. Emits what is not.
+mlir::LogicalResult requireSkipTile(attn::AttendOp op, llvm::ArrayRef<int64_t> queryOption,
+                                    llvm::ArrayRef<int64_t> keyOption);
 
 /// What tiles of an attend are for on sm_90a. Emits what is wrong with the set.
 mlir::FailureOr<HopperProblem> getHopperProblem(attn::AttendOp op);

@@ -560,8 +560,11 @@ protected:
       namedBarrierArrive(1 + (group + 1) % C::consumers, 256);
   }
 
-  __device__ void issueScores(float (&scores)[C::keys / 2]) {
-    u64 q = operand(shared.query(item.slot) + group * 64 * 128, 0);
+  /// Where this group's queries are.
+  __device__ u32 queries() const { return shared.query(item.slot) + group * 64 * 128; }
+  __device__ void issueScores(float (&scores)[C::keys / 2]) { issueScores(scores, queries()); }
+  __device__ void issueScores(float (&scores)[C::keys / 2], u32 queries) {
+    u64 q = operand(queries, 0);
     u64 k = operand(shared.key(keys.slot), 0);
 #pragma unroll
     for (int step = 0; step < (C::headDim + 15) / 16; ++step)

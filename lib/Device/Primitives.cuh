@@ -150,6 +150,12 @@ template <int Count> __device__ __forceinline__ void pin(float (&values)[Count])
   for (int i = 0; i < Count; ++i)
     asm volatile("" : "+f"(values[i])::"memory");
 }
+/// Keeps the compiler from computing ahead what follows from a value, and from holding it in
+/// registers.
+__device__ __forceinline__ u32 computedHere(u32 value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
 /// Descriptor of an operand in panels of 64 16-bit columns with the 128-byte swizzle: groups of 8
 /// rows are 1,024 bytes apart; `panelBytes` separates panels where the instruction spans several.
 __device__ __forceinline__ u64 operand(u32 address, u32 panelBytes) {

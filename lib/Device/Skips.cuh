@@ -110,6 +110,10 @@ private:
     for (int i = 0; i < C::valueDim / 2; ++i)
       output[i] *= correction[i / 2 % 2];
   }
+  /// Two loops would share the descriptors of all steps, in registers that there are not.
+  __device__ void issueScores(float (&scores)[C::keys / 2]) {
+    Consumer<C>::issueScores(scores, computedHere(this->queries()));
+  }
   /// The slot goes back to the producer only once its copy has arrived.
   __device__ void dropValues() {
     barrierWait(shared.valueFull(values.slot), values.lap);
@@ -132,7 +136,7 @@ private:
       this->turnBegin();
       pin(scores);
       wgmmaFence();
-      this->issueScores(scores);
+      issueScores(scores);
       wgmmaCommit();
       this->turnEnd();
       if (owed)
@@ -177,7 +181,7 @@ private:
         this->turnBegin();
         pin(scores);
         wgmmaFence();
-        this->issueScores(scores);
+        issueScores(scores);
         wgmmaCommit();
         barrierWait(shared.valueFull(values.slot), values.lap);
         // Without it the assembler adds one, and refuses to where it cannot see that warps go

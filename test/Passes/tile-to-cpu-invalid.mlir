@@ -31,19 +31,3 @@ tile.kernel @slice attributes {inputs = 1 : i64, outputs = 1 : i64} plan {
   memref.store %d, %o[%t] : memref<1xindex>
   tile.end
 }
-
-// -----
-
-// A tile of the CPU is taken or left as a whole.
-tile.kernel @skip attributes {inputs = 0 : i64, outputs = 1 : i64} plan {
-  %c1 = arith.constant 1 : index
-  tile.plan grid(%c1) shapes(%c1, %c1, %c1, %c1)
-} body {
-^bb0(%taken: memref<1x1x?x?xi8>, %t: index):
-  %n = arith.constant 64 : index
-  %s, %m, %l = tile.begin : !tile.tile<64x32xf32>, !tile.tile<64xf32>, !tile.tile<64xf32>
-  // expected-error @+1 {{'tile.skip' op expected query tiles of one block of 32 rows on this target, got 64}}
-  %x = tile.skip %s, %m[%t, %t] query (%t) of (%n) rows 32 key (%t) margin 1.0 into %taken
-      : !tile.tile<64x32xf32>, !tile.tile<64xf32>, memref<1x1x?x?xi8>
-  tile.end
-}

@@ -230,6 +230,52 @@ def hierarchies():
                         sizes + ([] if "start" in set else ["b=1,nq=70,nk=900"]), sanitize=d == 64)
 
 
+def slope(step):
+    """Scores that fall (or rise) with the key's number, so that whole blocks are far apart."""
+    return f""" score (%s, %b, %h, %i, %j) {{
+    %step = arith.constant {step} : f32
+    %number = arith.index_cast %j : index to i64
+    %place = arith.sitofp %number : i64 to f32
+    %bias = arith.mulf %place, %step : f32
+    %y = arith.addf %s, %bias : f32
+    attn.yield %y : f32
+  }}"""
+
+
+def skips():
+    """Blocks left out by a look at their scores: every walk, key blocks that are tiles of any size, rows behind the last query."""
+    limit = ", %t: tensor<?x4x?xf32>"
+    sizes = ["b=2,n=300", "b=1,n=1", "b=1,n=0", "b=1,nq=70,nk=900", "b=1,nq=300,nk=65", "b=1,n=2100"]
+    walks = [("dense", "%set = sparsity.all", ""), ("causal", "%set = sparsity.causal", ""),
+             ("window and sinks", "%near = sparsity.window left(200) right(0)\n%sinks = sparsity.prefix 30\n"
+              "%some = sparsity.union %near, %sinks\n%past = sparsity.causal\n%set = sparsity.intersect %some, %past", "")]
+    rules = [("margin", "margin 4.0", "", slope(-0.02)), ("small margin", "margin 0.25", "", ""), ("rising", "margin 1.0", "", slope(0.01)),
+             ("limits", "below %t : tensor<?x4x?xf32>", limit, slope(-0.03)),
+             ("both", "below %t : tensor<?x4x?xf32> margin 2.0", limit, slope(-0.01))]
+    for walk, set, arguments in walks:
+        for name, rule, more, score in rules:
+            for d, block, type in ((64, 128, "bf16"), (128, 128, "bf16"), (128, 64, "f16")):
+                yield Check("skips", f"{walk}, {name} D{d} {block}", spec(set, type, d=d, arguments=arguments + more,
+                                                                       clauses=f" skip query [64] key [{block}] {rule}{score}"),
+                            sizes, sanitize=(d, block) == (64, 128) and name in ("margin", "both"), slow=name == "rising")
+    for d, block in ((32, 128), (72, 96), (192, 64), (256, 64)):
+        yield Check("skips", f"causal D{d} {block}", spec("%set = sparsity.causal", d=d, clauses=f" skip query [64] key [{block}] margin 3.0{slope(-0.02)}"),
+                    sizes[:4], slow=d in (72, 192))
+    yield Check("skips", "strided", spec("%set = sparsity.causal", arguments=limit, clauses=" skip query [64] key [64] below %t : tensor<?x4x?xf32> margin 0.5"),
+                sizes, ["--strided"])
+    lists = ", %ids: tensor<?x4x?x?xi32>, %counts: tensor<?x4x?xi32>"
+    listed = "%set = sparsity.blocks %ids, %counts query [128] key [64] : tensor<?x4x?x?xi32>, tensor<?x4x?xi32>"
+    for name, rule, more in (("margin", "margin 1.0", ""), ("limits", "below %t : tensor<?x4x?xf32>", limit)):
+        yield Check("skips", f"a list, {name}", spec(listed, arguments=lists + more, clauses=f" skip query [64] key [64] {rule}{slope(-0.02)}"),
+                    ["b=1,n=700,ids=40%", "b=2,nq=130,nk=500,ids=50%,counts=ragged"], sanitize=name == "margin")
+    for file in ("skip_softmax", "elastic_threshold"):
+        with open(os.path.join(EXAMPLES, "systems", file + ".mlir")) as example:
+            yield Check("skips", file, example.read(), ["b=1", "b=2,n=77", "b=1,nq=1,nk=900"])
+    values = {row: NAN if row % 2 else INFINITY for row in range(200, 300)}
+    yield Check("skips", "NaN behind a mask", spec("%set = sparsity.causal", hq=2, hkv=2, clauses=f" skip query [64] key [64] margin 1.0{slope(-0.02)}"),
+                ["b=1,n=300"], files=poisoned(values))
+
+
 def selects():
     return select_cases.cases(lambda name, spec, sets: Check("selects", name, spec, sets, sanitize="floor" not in name))
 
@@ -345,7 +391,7 @@ def from_folder(folder):
                 yield Check("random", file[:-5], content, sets.read().split())
 
 
-GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, hierarchies, selects, clauses, heads, strided, poison, large, speeds)
+GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, hierarchies, skips, selects, clauses, heads, strided, poison, large, speeds)
 
 
 def table(random_folder=None):

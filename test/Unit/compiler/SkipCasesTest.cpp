@@ -116,6 +116,23 @@ TEST(SkipCases, setsOfSeveralBoxes) {
   }
 }
 
+// A query tile may hold several blocks; each is taken or not by itself.
+TEST(SkipCases, severalBlocksInATile) {
+  SpecRunner runner(withLimits(" margin 2.5").spec(test::causal), /*queryTile=*/192);
+  ASSERT_EQ(runner.getMistake(), "");
+  for (const char *n : {"1", "65", "200", "513"})
+    EXPECT_EQ(runner.run({{"b", "2"}, {"n", n}},
+                         [](BoundSpec &spec) {
+                           Tensor &limits = input(spec, limitsAt);
+                           fill(limits, -infinity);
+                           for (int64_t row = 64; row < std::min<int64_t>(limits.shape[2], 128);
+                                ++row)
+                             limits.set({0, 0, row}, 3);
+                         }),
+              "")
+        << n;
+}
+
 // Entries of a list come in an order of their own, so that the set is classified.
 TEST(SkipCases, listsUnderAMargin) {
   Shape shape = withMargin("0.5");
