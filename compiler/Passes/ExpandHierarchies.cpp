@@ -127,7 +127,7 @@ Value HierarchyExpansion::reduce(Value rows, int64_t by) {
   shape[2] = type.isDynamicDim(2) ? shape[2] : (shape[2] + by - 1) / by;
   return select::SummarizeOp::create(
       builder, loc, RankedTensorType::get(shape, type.getElementType()), select::Summary::Mean,
-      rows, ArrayRef<int64_t>{by}, DenseI64ArrayAttr(), Value());
+      rows, ArrayRef<int64_t>{by}, DenseI64ArrayAttr(), Value(), /*whole=*/false, Value());
 }
 
 OpFoldResult HierarchyExpansion::countNearBlocks() {
@@ -281,7 +281,10 @@ LogicalResult HierarchyExpansion::run() {
   readPositions(nearBlocks);
   Value exact = makeExactPart(nearBlocks);
   SmallVector<attn::AttendOp> parts = {attend(op.getKey(), op.getValue(), exact, 1)};
-  parts.front()->setAttr(hierarchyBase, builder.getIndexAttr(base));
+  auto note = [&](const HierarchyPart &part) {
+    parts.back()->setAttr(HierarchyPart::attribute, part.write(op.getContext()));
+  };
+  note({-1, base, base});
   // Nodes before a query's own are whole where the query stands at a key.
   if (set.getFromStart() && isPast())
     parts.front()->setAttr(attn::AttnDialect::queriesWithinKeys, builder.getUnitAttr());
@@ -294,6 +297,7 @@ LogicalResult HierarchyExpansion::run() {
     keys = reduce(fromBelow ? keys : op.getKey(), by);
     values = reduce(fromBelow ? values : op.getValue(), by);
     parts.push_back(attend(keys, values, makeLevel(level, level == levels - 1), width));
+    note({level, width * columns, columns});
   }
   SmallVector<Value> outputs, lses;
   for (attn::AttendOp part : parts) {

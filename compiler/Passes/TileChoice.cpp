@@ -269,13 +269,25 @@ bool lacuna::hasHopperModel(const Segments &segments) {
   return segments.size() == 1 && segments.getRank(0) <= 3;
 }
 
+Attribute HierarchyPart::write(MLIRContext *context) const {
+  return DenseI64ArrayAttr::get(context, {level, nodeKeys, columns});
+}
+
+std::optional<HierarchyPart> HierarchyPart::read(Operation *op) {
+  auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(attribute);
+  if (!numbers || numbers.size() != 3 || numbers[1] < 1 || numbers[2] < 1 ||
+      numbers[1] % numbers[2] != 0)
+    return std::nullopt;
+  return HierarchyPart{numbers[0], numbers[1], numbers[2]};
+}
+
 /// Keys of a base block of the hierarchy that the attend is over, or is the exact part of; 0
 /// without one.
 static int64_t findHierarchyBase(attn::AttendOp op) {
   if (auto dyadic = op.getSet().getDefiningOp<sparsity::DyadicOp>())
     return static_cast<int64_t>(dyadic.getBase());
-  auto base = op->getAttrOfType<IntegerAttr>(hierarchyBase);
-  return base ? base.getValue().trySExtValue().value_or(0) : 0;
+  std::optional<HierarchyPart> part = HierarchyPart::read(op);
+  return part && part->isExact() ? part->nodeKeys : 0;
 }
 
 FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendOp op,
@@ -302,6 +314,12 @@ FailureOr<std::vector<HopperCandidate>> lacuna::compareHopperTiles(attn::AttendO
   FailureOr<HopperProblem> problem = getHopperProblem(op);
   if (failed(problem))
     return failure();
+  // Queries that the type counts, and that one instruction holds, leave other rows of a tile empty.
+  constexpr int64_t fewQueries = 64;
+  int64_t queries = op.getQuery().getType().getDimSize(2);
+  if (query->empty() && segments.isLoneSequence() && !ShapedType::isDynamic(queries) &&
+      queries <= fewQueries)
+    query->assign({fewQueries});
   problem->query = *query;
   problem->key = *key;
   sparsity::BlocksOp list = findList(op, segments);

@@ -6,9 +6,20 @@
 
 namespace lacuna {
 
-/// Attribute of the exact part of a hierarchy: the keys of a base block, which query tiles are to
-/// lie in.
-inline constexpr llvm::StringLiteral hierarchyBase = "attn.hierarchy_base";
+/// What an attend is of a hierarchy that has been expanded: a level, seen through columns, or, as
+/// level -1, the exact part, whose nodes are base blocks.
+struct HierarchyPart {
+  int64_t level = 0;
+  /// Keys of a node, and columns through which it is seen.
+  int64_t nodeKeys = 1, columns = 1;
+
+  static constexpr llvm::StringLiteral attribute = "attn.hierarchy_part";
+  bool isExact() const { return level < 0; }
+  int64_t columnKeys() const { return nodeKeys / columns; }
+  mlir::Attribute write(mlir::MLIRContext *context) const;
+  /// The part that `op` says it is; nothing for other attends, and for what no pass wrote.
+  static std::optional<HierarchyPart> read(mlir::Operation *op);
+};
 
 /// Boxes of all segments, flat: `asked` itself when it has one extent per axis, else even boxes of
 /// `asked` (one number) or of `standard` tokens, whose last extent is at least `innermost`.

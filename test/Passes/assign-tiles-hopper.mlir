@@ -139,3 +139,17 @@ func.func @classified_tiles(%q: tensor<1x1x?x128xbf16>, %ids: tensor<1x1x?x?xi32
   return %o0, %o1, %o2, %o3
       : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
 }
+
+// As many queries as one instruction holds, by the type, have a tile of that size; with one more there is a choice.
+// CHECK-LABEL: func.func @few_queries(
+// CHECK:         attn.attend {{.*}} query_tile = array<i64: 64>}
+// CHECK:         attn.attend {{.*}} query_tile = array<i64: 128>}
+func.func @few_queries(%a: tensor<1x1x64x128xbf16>, %b: tensor<1x1x65x128xbf16>, %k: tensor<1x1x?x128xbf16>)
+    -> (tensor<1x1x64x128xbf16>, tensor<1x1x65x128xbf16>) {
+  %set = sparsity.all : !sparsity.set<1>
+  %o0 = attn.attend %a, %k, %k over %set
+      : tensor<1x1x64x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x64x128xbf16>
+  %o1 = attn.attend %b, %k, %k over %set
+      : tensor<1x1x65x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16> -> tensor<1x1x65x128xbf16>
+  return %o0, %o1 : tensor<1x1x64x128xbf16>, tensor<1x1x65x128xbf16>
+}

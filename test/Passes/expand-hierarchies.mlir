@@ -15,7 +15,7 @@
 // CHECK-DAG:     %[[LOG8:.*]] = arith.constant 2.07944155 : f32
 // CHECK-DAG:     %[[LOG4:.*]] = arith.constant 1.38629436 : f32
 // CHECK:         %[[OWN:.*]] = sparsity.dyadic fenwick base 128 levels 2 only [-1, -1] from_start
-// CHECK-NEXT:    %[[O:.*]], %[[L:.*]] = attn.attend %[[Q]], %[[K]], %[[V]] over %[[OWN]] scale 5.000000e-01 from_start {attn.hierarchy_base = 128 : index, attn.queries_within_keys}
+// CHECK-NEXT:    %[[O:.*]], %[[L:.*]] = attn.attend %[[Q]], %[[K]], %[[V]] over %[[OWN]] scale 5.000000e-01 from_start {attn.hierarchy_part = array<i64: -1, 128, 128>, attn.queries_within_keys}
 // CHECK:         %[[K0:.*]] = select.summarize mean %[[K]] block [4]
 // CHECK:         %[[V0:.*]] = select.summarize mean %[[V]] block [4]
 // CHECK:         %[[SET0:.*]] = sparsity.affine #[[NEXT]] [0] from_start within_keys
@@ -26,6 +26,7 @@
 // CHECK:         %[[SET1:.*]] = sparsity.affine #[[TOP]] [0] from_start within_keys
 // CHECK:         %[[O1:.*]], %[[L1:.*]] = attn.attend %[[Q]], %[[K1]], %[[V1]] over %[[SET1]] scale 5.000000e-01 from_start score (%[[S1:[a-z0-9]+]],
 // CHECK:           arith.addf %[[S1]], %[[LOG8]]
+// CHECK:         } {attn.hierarchy_part = array<i64: 1, 256, 32>} :
 // CHECK:         attn.merge (%[[O]], %[[L]]), (%[[O0]], %[[L0]]), (%[[O1]], %[[L1]])
 func.func @fenwick(%q: tensor<1x4x?x64xbf16>, %k: tensor<1x2x?x64xbf16>, %v: tensor<1x2x?x32xbf16>)
     -> tensor<1x4x?x32xbf16> {
@@ -45,7 +46,7 @@ func.func @fenwick(%q: tensor<1x4x?x64xbf16>, %k: tensor<1x2x?x64xbf16>, %v: ten
 // CHECK:         %[[QUERIES:.*]] = tensor.dim %[[Q]],
 // CHECK:         %[[SHIFT:.*]] = arith.subi %[[KEYS_THERE]], %[[QUERIES]]
 // CHECK:         %[[OWN:.*]] = sparsity.dyadic distance base 64 fanout 4 levels 2 only [-1, -1]{{$}}
-// CHECK-NEXT:    attn.attend %[[Q]], %[[K]], %[[K]] over %[[OWN]] from_start {attn.hierarchy_base = 64 : index} :
+// CHECK-NEXT:    attn.attend %[[Q]], %[[K]], %[[K]] over %[[OWN]] from_start {attn.hierarchy_part = array<i64: -1, 64, 64>} :
 // CHECK:         %[[K0:.*]] = select.summarize mean %[[K]] block [4]
 // CHECK-DAG:     %[[B0:.*]] = sparsity.affine #[[BEFORE]] [%[[SHIFT]]] from_start{{$}}
 // CHECK-DAG:     %[[A0:.*]] = sparsity.affine #[[AFTER]] [%[[SHIFT]]] from_start{{$}}
@@ -101,7 +102,7 @@ func.func @without_columns(%q: tensor<1x2x?x64xf32>) -> tensor<1x2x?x64xf32> {
 // A window of 100 keys is two blocks of 64: these are exact, and levels lie around a query two blocks before.
 // CHECK-LABEL: func.func @near(
 // CHECK:         %[[EXACT:.*]] = sparsity.affine #[[WINDOW]] [0, -128] from_start within_keys
-// CHECK-NEXT:    attn.attend %{{.*}} over %[[EXACT]] from_start {attn.hierarchy_base = 64 : index, attn.queries_within_keys}
+// CHECK-NEXT:    attn.attend %{{.*}} over %[[EXACT]] from_start {attn.hierarchy_part = array<i64: -1, 64, 64>, attn.queries_within_keys}
 // CHECK:         sparsity.affine #{{.*}} [-128] from_start within_keys
 // CHECK:         sparsity.affine #{{.*}} [-128] from_start within_keys
 // CHECK:         attn.merge

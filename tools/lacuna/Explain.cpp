@@ -101,11 +101,48 @@ static void printCounts(const AttendCounts &attend, llvm::raw_ostream &os) {
      << "    empty tiles     " << groupedText(counts.emptyTiles()) << ", never visited\n";
 }
 
+/// What a query sees of a level on average: columns, and the nodes that they are of.
+static double columnsPerQuery(const AttendReport &report, const AttendCounts &attend) {
+  double queries = static_cast<double>(report.queries) * static_cast<double>(attend.counted);
+  return queries == 0 ? 0 : static_cast<double>(attend.counts.livePairs) / queries;
+}
+
+/// The hierarchy whose exact part is attend `first`, level by level.
+static void printHierarchy(const Explanation &explanation, size_t first, llvm::raw_ostream &os) {
+  constexpr const char *line = "  {0,-6} {1,10} {2,11} {3,8} {4,12} {5,14} {6,16}\n";
+  os << "\nhierarchy (line " << explanation.reports[first].line
+     << "), what a query sees on average and all queries of a head:\n"
+     << llvm::formatv(line, "level", "node keys", "column keys", "columns", "nodes seen",
+                      "columns seen", "live pairs");
+  double seen = 0;
+  int64_t pairs = 0;
+  auto fraction = [](double number) { return llvm::formatv("{0:F2}", number).str(); };
+  for (size_t index = first; index < explanation.reports.size(); ++index) {
+    const AttendReport &report = explanation.reports[index];
+    if (!report.part || (index > first && report.part->isExact()))
+      break;
+    const HierarchyPart &part = *report.part;
+    const AttendCounts *counts = explanation.countsOf(index);
+    double columns = counts ? columnsPerQuery(report, *counts) : 0;
+    int64_t live = counts ? counts->counts.livePairs / std::max<int64_t>(counts->counted, 1) : 0;
+    std::string nodes = counts ? fraction(columns / static_cast<double>(part.columns)) : "";
+    os << llvm::formatv(line, part.isExact() ? "exact" : std::to_string(part.level),
+                        groupedText(part.nodeKeys), part.columnKeys(), part.columns, nodes,
+                        counts ? fraction(columns) : "", counts ? groupedText(live) : "");
+    seen += columns;
+    pairs += live;
+  }
+  if (explanation.isCounted())
+    os << llvm::formatv(line, "all", "", "", "", "", fraction(seen), groupedText(pairs));
+}
+
 static void printText(const Explanation &explanation, llvm::raw_ostream &os) {
   func::FuncOp function = explanation.spec.function;
   os << explanation.path << ": @" << function.getSymName() << " with "
      << boundText(explanation.spec) << '\n';
   for (auto [index, report] : llvm::enumerate(explanation.reports)) {
+    if (report.part && report.part->isExact())
+      printHierarchy(explanation, index, os);
     os << "\nattend " << index + 1 << " (line " << report.line << "): query tiles of "
        << shapeText(report.queryTile) << ", key tiles of " << shapeText(report.keyTile) << '\n';
     if (!report.skips.empty())
@@ -147,6 +184,17 @@ static llvm::json::Object toJson(const AttendReport &report) {
   return attend;
 }
 
+static llvm::json::Object toJson(const AttendReport &report, const HierarchyPart &part,
+                                 const AttendCounts *counts) {
+  llvm::json::Object level{{"level", part.level},
+                           {"node_keys", part.nodeKeys},
+                           {"columns", part.columns},
+                           {"column_keys", part.columnKeys()}};
+  if (counts)
+    level["columns_per_query"] = columnsPerQuery(report, *counts);
+  return level;
+}
+
 static void addCounts(llvm::json::Object &attend, const AttendCounts &counted) {
   const SetCounts &counts = counted.counts;
   attend["batch"] = counted.batch;
@@ -173,6 +221,8 @@ static void printJson(const Explanation &explanation, llvm::raw_ostream &os) {
     llvm::json::Object attend = toJson(report);
     if (explanation.isCounted())
       addCounts(attend, explanation.counts[index]);
+    if (report.part)
+      attend["hierarchy"] = toJson(report, *report.part, explanation.countsOf(index));
     if (!explanation.plans.empty())
       attend["plan"] = toJson(explanation.plans[index], explanation.countsOf(index));
     attends.push_back(std::move(attend));

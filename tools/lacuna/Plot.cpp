@@ -82,12 +82,26 @@ Panel Assembly::panel(int64_t head, std::string title) const {
   return panel;
 }
 
-/// Axis titles, and tick labels in tokens where cells are runs of tokens.
+/// "exact part", "level 2: nodes of 512 keys in 32 columns": what a panel shows of a hierarchy.
+static std::string partName(const HierarchyPart &part) {
+  if (part.isExact())
+    return "exact part: blocks of " + groupedText(part.nodeKeys) + " keys";
+  return "level " + std::to_string(part.level) + ": nodes of " + groupedText(part.nodeKeys) +
+         " keys in " + groupedText(part.columns) + " columns";
+}
+
+/// Axis titles, and tick labels in tokens where cells are runs of tokens. Columns of a hierarchy
+/// stand where their keys are.
 static void labelAxes(Panel &panel, const AttendReport &report, bool elements) {
   bool sequence = report.segments == 1 && report.queryTile.size() == 1;
-  auto label = [&](Axis &axis, llvm::StringRef side, llvm::ArrayRef<int64_t> tile, int64_t length) {
+  int64_t columnKeys = report.part ? report.part->columnKeys() : 1;
+  auto label = [&](Axis &axis, llvm::StringRef side, llvm::ArrayRef<int64_t> tile, int64_t length,
+                   int64_t tokens) {
+    std::string columns = tokens == 1 ? "" : ", " + std::to_string(tokens) + " keys a column";
+    axis.unit = tokens;
+    axis.end *= tokens;
     if (elements) {
-      axis.title = side.str();
+      axis.title = side.str() + columns;
       return;
     }
     std::string shape = llvm::join(
@@ -97,14 +111,14 @@ static void labelAxes(Panel &panel, const AttendReport &report, bool elements) {
                    (report.segments == 1 ? " (" + shape + " tokens)" : std::string());
       return;
     }
-    axis.title = (side + " (tiles of " + shape + ")").str();
-    axis.unit = tile.front();
+    axis.title = (side + " (tiles of " + shape + columns + ")").str();
+    axis.unit *= tile.front();
     axis.end *= tile.front();
     // The last tile may reach beyond the last token.
-    axis.end = std::min(axis.end, length);
+    axis.end = std::min(axis.end, length * tokens);
   };
-  label(panel.query, "query", report.queryTile, report.queries);
-  label(panel.key, "key", report.keyTile, report.keys);
+  label(panel.query, "query", report.queryTile, report.queries, 1);
+  label(panel.key, "key", report.keyTile, report.keys, columnKeys);
 }
 
 /// "37 full, 12 partial, 207 empty" of a panel.
@@ -153,7 +167,9 @@ static FailureOr<Picture> drawSpec(const BoundSpec &spec, const std::vector<Atte
   llvm::ArrayRef<TileMap> rest = *maps;
   for (auto [index, report] : llvm::enumerate(reports)) {
     size_t parts = report.segments * report.segments;
-    std::string name = reports.size() > 1 ? "attend " + std::to_string(index + 1) : "";
+    std::string name = report.part          ? partName(*report.part)
+                       : reports.size() > 1 ? "attend " + std::to_string(index + 1)
+                                            : "";
     addPanels(report, rest.take_front(parts), options, name, picture);
     rest = rest.drop_front(parts);
   }

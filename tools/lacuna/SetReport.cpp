@@ -221,6 +221,7 @@ FailureOr<std::vector<AttendReport>> reportSets(const BoundSpec &spec,
     report.keys = boundExtent(spec, op.getKey(), 2);
     bool equalLengths = report.queries == report.keys;
     report.line = lineOf(op.getLoc());
+    report.part = HierarchyPart::read(op);
     report.queryTile = llvm::to_vector(*op.getQueryTile());
     report.keyTile = llvm::to_vector(*op.getKeyTile());
     report.segments = segments.size();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "compiler/Driver/SpecInterface.h"
+#include "compiler/Passes/TileChoice.h"
 #include "compiler/Pipelines/Pipelines.h"
 
 namespace lacuna::tool {
@@ -31,6 +32,8 @@ struct AttendReport {
   unsigned segments = 1;
   std::vector<SegmentLoops> loops;
   bool opaque = false;
+  /// What it is of a hierarchy whose nodes are seen through columns.
+  std::optional<HierarchyPart> part;
   int64_t batch = 0, heads = 0, queries = 0, keys = 0;
 
   /// Pairs over all batch entries and heads, live or not.
