@@ -166,6 +166,7 @@ LogicalResult KernelLowering::lowerOp(VectorBuilder &b, Operation &op) {
       .Case([&](tile::FoldOp fold) { return lowerFold(b, fold); })
       .Case([&](tile::ScoreBlocksOp scores) { return lowerScoreBlocks(b, scores); })
       .Case([&](tile::RestrictOp restricted) { return lowerRestrict(b, restricted); })
+      .Case([&](tile::ScoreListOp scores) { return lowerScoreList(b, scores); })
       .Case([&](tile::ChooseOp choice) { return lowerChoose(b, choice); })
       .Case([&](tile::SampleOp sample) { return lowerSample(b, sample); })
       .Case([&](tile::MarginOp margin) { return lowerMargin(b, margin); })

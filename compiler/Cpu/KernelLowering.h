@@ -45,6 +45,7 @@ private:
   mlir::LogicalResult lowerFold(VectorBuilder &builder, tile::FoldOp op);
   mlir::LogicalResult lowerScoreBlocks(VectorBuilder &builder, tile::ScoreBlocksOp op);
   mlir::LogicalResult lowerRestrict(VectorBuilder &builder, tile::RestrictOp op);
+  mlir::LogicalResult lowerScoreList(VectorBuilder &builder, tile::ScoreListOp op);
   mlir::LogicalResult lowerChoose(VectorBuilder &builder, tile::ChooseOp op);
   mlir::LogicalResult lowerSample(VectorBuilder &builder, tile::SampleOp op);
   mlir::LogicalResult lowerMargin(VectorBuilder &builder, tile::MarginOp op);

@@ -6,6 +6,8 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace lacuna;
 
@@ -159,6 +161,64 @@ static void emitCsrOfList(ImplicitLocOpBuilder &builder, FormatLoops loops, tile
              [&](Value place) { loops.store(loops.index(-1), columns, {batch, head, place}); });
 }
 
+static void emitChildren(ImplicitLocOpBuilder &builder, FormatLoops loops, tile::ChildrenOp op) {
+  Value ids = loops.find(op.getIds()), childIds = loops.find(op.getChildIds());
+  SmallVector<Value> row = {loops.find(op.getBatch()), loops.find(op.getHead()),
+                            loops.find(op.getRow())};
+  Value zero = loops.index(0), by = loops.index(static_cast<int64_t>(op.getBy()));
+  Value columns = loops.find(op.getColumns());
+  Value count = loops.countEntries(loops.find(op.getCounts()), row, loops.extent(ids, 3));
+  Value found = loops.loop(zero, count, zero, [&](Value entry, Value before) -> Value {
+    Value node = loops.load(ids, loops.with(row, entry));
+    Value first = arith::MulIOp::create(builder, node, by);
+    return loops.loop(zero, by, before, [&](Value step, Value place) -> Value {
+      Value child = loops.add(first, step);
+      // Children of negative ids are large unsigned ones.
+      Value isNode = loops.compare(arith::CmpIPredicate::ult, child, columns);
+      loops.when(isNode, [&] { loops.store(child, childIds, loops.with(row, place)); });
+      Value one = arith::ExtUIOp::create(builder, builder.getI32Type(), isNode);
+      return loops.add(place, arith::IndexCastOp::create(builder, builder.getIndexType(), one));
+    });
+  });
+  loops.finishList(childIds, loops.find(op.getChildCounts()), row, found, /*cut=*/false);
+}
+
+static void emitPick(FormatLoops loops, tile::PickOp op) {
+  Value ids = loops.find(op.getIds()), places = loops.find(op.getPlaces()),
+        target = loops.find(op.getTarget());
+  SmallVector<Value> row = {loops.find(op.getBatch()), loops.find(op.getHead()),
+                            loops.find(op.getRow())};
+  Value count = loops.countEntries(loops.find(op.getCounts()), row, loops.extent(ids, 3));
+  loops.loop(loops.index(0), loops.extent(places, 3), [&](Value entry) {
+    SmallVector<Value> at = loops.with(row, entry);
+    loops.store(loops.index(-1), target, at);
+    Value place = loops.load(places, at);
+    Value isEntry = loops.compare(arith::CmpIPredicate::ult, place, count);
+    loops.when(isEntry, [&] { loops.store(loops.load(ids, loops.with(row, place)), target, at); });
+  });
+}
+
+static void emitWithout(ImplicitLocOpBuilder &builder, FormatLoops loops, tile::WithoutOp op) {
+  Value scores = loops.find(op.getScores()), ids = loops.find(op.getIds()),
+        target = loops.find(op.getTarget());
+  SmallVector<Value> row = {loops.find(op.getBatch()), loops.find(op.getHead()),
+                            loops.find(op.getRow())};
+  Value columns = loops.extent(scores, 3), zero = loops.index(0);
+  loops.loop(zero, columns, [&](Value column) {
+    SmallVector<Value> at = loops.with(row, column);
+    memref::StoreOp::create(builder, memref::LoadOp::create(builder, scores, at), target, at);
+  });
+  Value nothing = arith::ConstantOp::create(
+      builder, builder.getF32FloatAttr(-std::numeric_limits<float>::infinity()));
+  Value count = loops.countEntries(loops.find(op.getCounts()), row, loops.extent(ids, 3));
+  loops.loop(zero, count, [&](Value entry) {
+    Value column = loops.load(ids, loops.with(row, entry));
+    Value isColumn = loops.compare(arith::CmpIPredicate::ult, column, columns);
+    loops.when(isColumn,
+               [&] { memref::StoreOp::create(builder, nothing, target, loops.with(row, column)); });
+  });
+}
+
 bool lacuna::emitListFormat(ImplicitLocOpBuilder &builder, Operation &op, const IRMapping &values) {
   FormatLoops loops(builder, values);
   return llvm::TypeSwitch<Operation *, bool>(&op)
@@ -166,5 +226,8 @@ bool lacuna::emitListFormat(ImplicitLocOpBuilder &builder, Operation &op, const 
       .Case([&](tile::MaskOfListOp op) { return emitMaskOfList(loops, op), true; })
       .Case([&](tile::ListOfCsrOp op) { return emitListOfCsr(builder, loops, op), true; })
       .Case([&](tile::CsrOfListOp op) { return emitCsrOfList(builder, loops, op), true; })
+      .Case([&](tile::ChildrenOp op) { return emitChildren(builder, loops, op), true; })
+      .Case([&](tile::PickOp op) { return emitPick(loops, op), true; })
+      .Case([&](tile::WithoutOp op) { return emitWithout(builder, loops, op), true; })
       .Default([](Operation *) { return false; });
 }

@@ -1,4 +1,4 @@
-//===- SelectScores.cpp - scores of blocks and their restriction ----------===//
+//===- SelectScores.cpp - scores of blocks and of lists -------------------===//
 //
 // Query rows come in groups whose scores one vector program computes, as in
 // attention: buffers of keys x rows. Reductions over keys run on vectors of
@@ -349,6 +349,85 @@ LogicalResult KernelLowering::lowerRestrict(VectorBuilder &b, tile::RestrictOp o
     if (*within)
       score = arith::SelectOp::create(b, *within, score, b.scalar(-infinity));
     memref::StoreOp::create(b, score, target, at);
+  });
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Scores of what lists name
+//===----------------------------------------------------------------------===//
+
+/// The product of two rows of `channels` f32.
+static Value emitProduct(VectorBuilder &b, Value query, Value key, int64_t channels) {
+  Value zero = b.index(0), sum = b.scalar(0);
+  int64_t whole = channels - channels % b.getWidth();
+  if (whole > 0) {
+    SmallVector<Value> lanes =
+        b.loop(whole, b.getWidth(), b.splat(0), [&](Value channel, ValueRange carried) {
+          Value q = b.load(query, {zero, channel}), k = b.load(key, {zero, channel});
+          return SmallVector<Value>{b.fma(q, k, carried[0])};
+        });
+    sum = vector::ReductionOp::create(b, vector::CombiningKind::ADD, lanes[0]);
+  }
+  if (whole == channels)
+    return sum;
+  Value lower = b.index(whole), upper = b.index(channels);
+  return b.loop(lower, upper, 1, sum, [&](Value channel, ValueRange carried) {
+    Value q = memref::LoadOp::create(b, query, ValueRange{zero, channel});
+    Value k = memref::LoadOp::create(b, key, ValueRange{zero, channel});
+    Value product = arith::MulFOp::create(b, q, k);
+    return SmallVector<Value>{b.add(carried[0], product)};
+  })[0];
+}
+
+LogicalResult KernelLowering::lowerScoreList(VectorBuilder &b, tile::ScoreListOp op) {
+  Value query = scalar(op.getQuery()), key = scalar(op.getKey()), ids = scalar(op.getIds());
+  Value target = scalar(op.getTarget()), batch = scalar(op.getBatch()), head = scalar(op.getHead());
+  Value row = scalar(op.getRow()), zero = b.index(0), one = b.index(1);
+  int64_t channels = cast<MemRefType>(query.getType()).getDimSize(3);
+  auto type = tile::TileType::get(b.getContext(), {1, channels}, b.getF32Type());
+  MemRefType rowType = helpers.buffers.getType(type, TileLayout::ChannelsLast);
+  Value queryRow = allocate(rowType, op.getLoc()), keyRow = allocate(rowType, op.getLoc());
+  auto load = [&](Value source, Value sourceHead, Value at, Value buffer) {
+    Value end = b.add(at, one);
+    const int64_t single[] = {1};
+    HelperFunctions::Box box = {batch, sourceHead, at, end, zero, single};
+    helpers.callLoad(b, source, box, buffer, TileLayout::ChannelsLast);
+  };
+  load(query, head, row, queryRow);
+  // Query heads share key heads; where there is none, no id names a key row.
+  Value keyHeads = arith::MaxUIOp::create(b, memref::DimOp::create(b, key, 1), one);
+  Value share = arith::DivUIOp::create(b, memref::DimOp::create(b, query, 1), keyHeads);
+  Value keyHead = arith::DivUIOp::create(b, head, arith::MaxUIOp::create(b, share, one));
+  Value keyRows = memref::DimOp::create(b, key, 2), entries = memref::DimOp::create(b, ids, 3);
+  Value counted = memref::LoadOp::create(b, scalar(op.getCounts()), ValueRange{batch, head, row});
+  Value count = arith::IndexCastOp::create(b, b.getIndexType(), counted);
+  float scale = op.getScale().convertToFloat();
+  LogicalResult result = success();
+  b.loop(zero, entries, 1, [&](Value entry) {
+    SmallVector<Value> place = {batch, head, row, entry};
+    memref::StoreOp::create(b, b.scalar(-infinity), target, place);
+    Value id = memref::LoadOp::create(b, ids, place);
+    Value column = arith::IndexCastOp::create(b, b.getIndexType(), id);
+    Value isListed = arith::CmpIOp::create(b, arith::CmpIPredicate::slt, entry, count);
+    // Negative ids are large unsigned ones.
+    Value isRow = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, column, keyRows);
+    b.branch(arith::AndIOp::create(b, isListed, isRow), [&] {
+      load(key, keyHead, column, keyRow);
+      Value product = emitProduct(b, queryRow, keyRow, channels);
+      Value score = arith::MulFOp::create(b, product, b.scalar(scale));
+      FailureOr<Value> force = emitPredicate(b, op.getForce(), values, row, column);
+      FailureOr<Value> within = emitPredicate(b, op.getWithin(), values, row, column);
+      if (failed(force) || failed(within)) {
+        result = failure();
+        return;
+      }
+      if (*force)
+        score = arith::SelectOp::create(b, *force, b.scalar(infinity), score);
+      if (*within)
+        score = arith::SelectOp::create(b, *within, score, b.scalar(-infinity));
+      memref::StoreOp::create(b, score, target, place);
+    });
   });
   return result;
 }

@@ -44,7 +44,8 @@ static std::vector<std::string> roleOf(OpOperand &use) {
 static bool isScoredAsQuery(Value rows) {
   for (OpOperand &use : rows.getUses()) {
     Operation *user = use.getOwner();
-    if (isa<select::ScoreOp, select::LogSumExpOp>(user) && use.getOperandNumber() == 0)
+    if (isa<select::ScoreOp, select::LogSumExpOp, select::ScoreListOp>(user) &&
+        use.getOperandNumber() == 0)
       return true;
     if (isa<select::SummarizeOp, select::FoldOp>(user) && isScoredAsQuery(user->getResult(0)))
       return true;
@@ -59,7 +60,7 @@ static std::vector<std::string> roleInSelection(OpOperand &use, bool hasAttentio
   Operation *user = use.getOwner();
   bool isSummarized = isa<select::SummarizeOp, select::FoldOp>(user);
   if (isSummarized || (!hasAttention && isa<select::ScoreOp, select::LogSumExpOp>(user)))
-    if (cast<RankedTensorType>(use.get().getType()).getRank() == 4)
+    if (auto type = dyn_cast<RankedTensorType>(use.get().getType()); type && type.getRank() == 4)
       return {"b", "", isScoredAsQuery(use.get()) ? "nq" : "nk", ""};
   return {};
 }
@@ -109,12 +110,28 @@ bool SpecSizes::hasDynamicExtent(StringRef name) {
   return false;
 }
 
+bool SpecSizes::hasPartnerUnlike(BlockArgument argument, int64_t extent) const {
+  return llvm::any_of(argument.getUsers(), [&](Operation *user) {
+    auto attend = dyn_cast<attn::AttendOp>(user);
+    return attend && llvm::any_of(attend.getOperands(), [&](Value other) {
+             bool isKey = other == attend.getKey() || other == attend.getValue();
+             return isKey && keyLengths.contains(other) && keyLengths.lookup(other) != extent;
+           });
+  });
+}
+
 LogicalResult SpecSizes::learn(unsigned index, ArrayRef<int64_t> shape) {
   for (auto [size, extent] : llvm::zip(roles[index], shape)) {
     if (size.empty())
       continue;
     auto [known, isNew] = learned.try_emplace(size, extent);
-    if (!isNew && known->second != extent) {
+    bool disagrees = !isNew && known->second != extent;
+    // Attends may have keys of their own; those of one have its values' length.
+    if (size == "nk") {
+      keyLengths[function.getArgument(index)] = extent;
+      disagrees = disagrees && hasPartnerUnlike(function.getArgument(index), extent);
+    }
+    if (disagrees) {
       BlockArgument argument = function.getArgument(index);
       return emitError(argument.getLoc(), "expected '")
              << valueName(argument) << "' to have " << size << " = " << known->second

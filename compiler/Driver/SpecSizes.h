@@ -3,6 +3,8 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include "llvm/ADT/DenseMap.h"
+
 #include <map>
 #include <string>
 #include <vector>
@@ -38,11 +40,16 @@ private:
   mlir::FailureOr<std::optional<int64_t>> findGiven(llvm::StringRef name, mlir::Location loc);
   mlir::FailureOr<std::optional<int64_t>> findDeclared(llvm::StringRef name);
 
+  /// Whether an attend has `argument`, of `extent` keys, beside an argument of another length.
+  bool hasPartnerUnlike(mlir::BlockArgument argument, int64_t extent) const;
+
   mlir::func::FuncOp function;
   mlir::ArrayRef<std::pair<std::string, std::string>> given;
   /// Per argument, the size name of each axis; empty where it has none.
   std::vector<std::vector<std::string>> roles;
   std::map<std::string, int64_t> learned;
+  /// Keys or values that arguments have.
+  llvm::DenseMap<mlir::Value, int64_t> keyLengths;
   std::optional<int64_t> impliedLength;
 };
 

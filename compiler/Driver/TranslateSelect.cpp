@@ -35,6 +35,10 @@ public:
   FailureOr<Oracle> read(select::ListOfCsrOp op);
   FailureOr<Oracle> read(select::CsrOfListOp op);
   FailureOr<Oracle> read(select::TransposeOp op);
+  FailureOr<Oracle> read(select::ChildrenOp op);
+  FailureOr<Oracle> read(select::ScoreListOp op);
+  FailureOr<Oracle> read(select::PickOp op);
+  FailureOr<Oracle> read(select::WithoutOp op);
 
 private:
   /// A constant or a value; nothing without either.
@@ -85,6 +89,13 @@ FailureOr<Oracle> Reader::read(select::SummarizeOp op) {
     oracle->grid = grids->front();
   }
   oracle->block = op.getBlock().vec();
+  oracle->isWhole = op.getWhole();
+  if (op.getFrom()) {
+    FailureOr<int64_t> from = scalars.evaluateInteger(op.getFrom());
+    if (failed(from))
+      return failure();
+    oracle->before = *from / oracle->block.front();
+  }
   std::tie(oracle->first, oracle->last) = op.getChannelRange();
   oracle->type = *elementTypeOf(op.getResult().getType().getElementType());
   return Oracle(std::move(oracle));
@@ -268,13 +279,58 @@ FailureOr<Oracle> Reader::read(select::TransposeOp op) {
   return known(reference::listOfMask(mask.view(), *capacity, op.getCut(), /*transposed=*/true));
 }
 
+//===----------------------------------------------------------------------===//
+// Choices among candidates
+//===----------------------------------------------------------------------===//
+
+FailureOr<Oracle> Reader::read(select::ChildrenOp op) {
+  Tensor ids, counts;
+  auto columns = readNumber(op.getColumns(), op.getColumnsValue());
+  if (failed(columns) || failed(readTensor(op.getIds(), ids)) ||
+      failed(readTensor(op.getCounts(), counts)))
+    return failure();
+  return known(reference::childrenOf(ids, counts, static_cast<int64_t>(op.getBy()), **columns));
+}
+
+FailureOr<Oracle> Reader::read(select::ScoreListOp op) {
+  auto oracle = std::make_unique<reference::ListScores>();
+  if (failed(readTensor(op.getQuery(), oracle->query)) ||
+      failed(readTensor(op.getKey(), oracle->key)) ||
+      failed(readTensor(op.getIds(), oracle->ids)) ||
+      failed(readTensor(op.getCounts(), oracle->counts)) ||
+      failed(readSet(op.getSet(), oracle->query.shape[1], oracle->within)) ||
+      failed(readSet(op.getForce(), oracle->query.shape[1], oracle->force)))
+    return failure();
+  oracle->scale = op.getScale() ? op.getScale()->convertToDouble()
+                                : 1 / std::sqrt(static_cast<double>(oracle->query.shape[3]));
+  return Oracle(std::move(oracle));
+}
+
+FailureOr<Oracle> Reader::read(select::PickOp op) {
+  Tensor ids, counts, places;
+  if (failed(readTensor(op.getIds(), ids)) || failed(readTensor(op.getCounts(), counts)) ||
+      failed(readTensor(op.getPlaces(), places)))
+    return failure();
+  return known(reference::pickOf(ids, counts, places));
+}
+
+FailureOr<Oracle> Reader::read(select::WithoutOp op) {
+  auto oracle = std::make_unique<reference::Remainder>();
+  if (failed(readTensor(op.getScores(), oracle->scores)) ||
+      failed(readTensor(op.getIds(), oracle->ids)) ||
+      failed(readTensor(op.getCounts(), oracle->counts)))
+    return failure();
+  return Oracle(std::move(oracle));
+}
+
 FailureOr<Oracle> translateSelect(Operation *operation, ScalarTranslator &scalars) {
   Reader reader(scalars);
   return llvm::TypeSwitch<Operation *, FailureOr<Oracle>>(operation)
       .Case<select::SummarizeOp, select::FoldOp, select::ScoreOp, select::LogSumExpOp,
             select::RestrictOp, select::ChooseOp, select::SampleOp, select::MarginOp,
             select::ListOfMaskOp, select::MaskOfListOp, select::ListOfCsrOp, select::CsrOfListOp,
-            select::TransposeOp>([&](auto op) { return reader.read(op); })
+            select::TransposeOp, select::ChildrenOp, select::ScoreListOp, select::PickOp,
+            select::WithoutOp>([&](auto op) { return reader.read(op); })
       .Default([&](Operation *op) { return reader.read(cast<select::GateOp>(op)); });
 }
 

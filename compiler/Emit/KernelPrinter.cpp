@@ -256,10 +256,11 @@ FailureOr<KernelCode> lacuna::printCuda(tile::KernelOp kernel, CudaOptions optio
   if (holds(llvm::IsaPred<tile::ClassifyOp>))
     return printClassify(kernel);
   if (holds(llvm::IsaPred<tile::SummarizeOp, tile::FoldOp, tile::ScoreBlocksOp, tile::RestrictOp,
-                          tile::ChooseOp, tile::SampleOp, tile::MarginOp, tile::GateOp>))
+                          tile::ScoreListOp, tile::ChooseOp, tile::SampleOp, tile::MarginOp,
+                          tile::GateOp>))
     return printSelect(kernel);
   if (holds(llvm::IsaPred<tile::ListOfMaskOp, tile::MaskOfListOp, tile::ListOfCsrOp,
-                          tile::CsrOfListOp>))
+                          tile::CsrOfListOp, tile::ChildrenOp, tile::PickOp, tile::WithoutOp>))
     return printListFormat(kernel);
   return printRows(kernel);
 }

@@ -37,6 +37,9 @@ private:
   std::string call(tile::MaskOfListOp op);
   std::string call(tile::ListOfCsrOp op);
   std::string call(tile::CsrOfListOp op);
+  std::string call(tile::ChildrenOp op);
+  std::string call(tile::PickOp op);
+  std::string call(tile::WithoutOp op);
 
   ScalarPrinter *scalars = nullptr;
 };
@@ -100,6 +103,29 @@ std::string ListFormatPrinter::call(tile::CsrOfListOp op) {
                  strip("int", op.getRowPtr(), 2, list), strip("int", op.getColumns(), 2, list));
 }
 
+std::string ListFormatPrinter::call(tile::ChildrenOp op) {
+  SmallVector<std::string> row = {place(op.getBatch()), place(op.getHead()), place(op.getRow())};
+  return formatv("childrenOf({0}, *{1}, {2}, {3}, {4}, {5});",
+                 strip("const int", op.getIds(), 3, row), address("const int", op.getCounts(), row),
+                 op.getBy(), place(op.getColumns()), strip("int", op.getChildIds(), 3, row),
+                 address("int", op.getChildCounts(), row));
+}
+
+std::string ListFormatPrinter::call(tile::PickOp op) {
+  SmallVector<std::string> row = {place(op.getBatch()), place(op.getHead()), place(op.getRow())};
+  return formatv("pickEntries({0}, *{1}, {2}, {3});", strip("const int", op.getIds(), 3, row),
+                 address("const int", op.getCounts(), row),
+                 strip("const int", op.getPlaces(), 3, row), strip("int", op.getTarget(), 3, row));
+}
+
+std::string ListFormatPrinter::call(tile::WithoutOp op) {
+  SmallVector<std::string> row = {place(op.getBatch()), place(op.getHead()), place(op.getRow())};
+  return formatv("withoutListed({0}, {1}, *{2}, {3});",
+                 strip("const float", op.getScores(), 3, row),
+                 strip("const int", op.getIds(), 3, row), address("const int", op.getCounts(), row),
+                 strip("float", op.getTarget(), 3, row));
+}
+
 FailureOr<KernelCode> ListFormatPrinter::print() {
   if (failed(buildPlan()))
     return failure();
@@ -111,7 +137,8 @@ FailureOr<KernelCode> ListFormatPrinter::print() {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     std::string text =
         llvm::TypeSwitch<Operation *, std::string>(&op)
-            .Case<tile::ListOfMaskOp, tile::MaskOfListOp, tile::ListOfCsrOp, tile::CsrOfListOp>(
+            .Case<tile::ListOfMaskOp, tile::MaskOfListOp, tile::ListOfCsrOp, tile::CsrOfListOp,
+                  tile::ChildrenOp, tile::PickOp, tile::WithoutOp>(
                 [&](auto format) { return call(format); })
             .Default([](Operation *) { return std::string(); });
     if (text.empty() && failed(printer.print(op)))

@@ -139,23 +139,26 @@ std::string SelectPrinter::rowsOf(unsigned argument, StringRef head) {
                  strideOf(argument, 3), extentOf(argument, 2));
 }
 
-/// The function that leaves raw products in shared memory.
-LogicalResult SelectPrinter::writeProduct(tile::ScoreBlocksOp op) {
+std::string SelectPrinter::headsPerKeyHead(unsigned query, unsigned key) {
   using HostOp = HostInstruction::Op;
-  unsigned query = inputOf(op.getQuery()), key = inputOf(op.getKey());
   HostProgramBuilder &program = KernelPrinter::host;
   unsigned one = program.constant(1);
   unsigned ratio = program.add(HostOp::Max,
                                program.add(HostOp::FloorDiv, program.extent(query, 1),
                                            program.add(HostOp::Max, program.extent(key, 1), one)),
                                one);
+  return hostField("queryHeadsPerKeyHead", ratio);
+}
+
+/// The function that leaves raw products in shared memory.
+LogicalResult SelectPrinter::writeProduct(tile::ScoreBlocksOp op) {
+  unsigned query = inputOf(op.getQuery()), key = inputOf(op.getKey());
   std::string element = elementName(elementOf(op.getQuery())).str();
   int64_t channels = cast<ShapedType>(op.getQuery().getType()).getDimSize(3);
   body.open("auto product = [&](int member, i64 row, i64 column, auto &&put) {");
   body.line(formatv("const int queryHead = {0} * {1} + member, keyHead = queryHead / "
                     "static_cast<int>({2});",
-                    scalars.use(op.getHead()), op.getGroup(),
-                    hostField("queryHeadsPerKeyHead", ratio)));
+                    scalars.use(op.getHead()), op.getGroup(), headsPerKeyHead(query, key)));
   body.line("const " + rowsOf(query, "queryHead").insert(0, "ScoreRows queries = ") + ";");
   body.line("const " + rowsOf(key, "keyHead").insert(0, "ScoreRows keys = ") + ";");
   if (op.getKind() == ScoreKind::Dot && element != "float") {
@@ -264,6 +267,18 @@ LogicalResult SelectPrinter::write(tile::ScoreBlocksOp op) {
   return success();
 }
 
+LogicalResult SelectPrinter::writeTest(Region &region, const char *test, StringRef row,
+                                       StringRef score) {
+  if (region.empty())
+    return success();
+  FailureOr<std::string> holds = writeRegion(region, {row.str(), "column"});
+  if (failed(holds))
+    return failure();
+  body.line(formatv(test, *holds));
+  body.line("  score = " + score.str() + ";");
+  return success();
+}
+
 LogicalResult SelectPrinter::write(tile::RestrictOp op) {
   if (failed(writeScalars(op, {1})))
     return failure();
@@ -277,19 +292,9 @@ LogicalResult SelectPrinter::write(tile::RestrictOp op) {
                 .str());
   body.line(formatv("float score = readElement<float>({0}, {1});", pointerOf(source),
                     offsetOf(source, {batch, head, row, "column"})));
-  auto apply = [&](Region &region, StringRef test, StringRef score) -> LogicalResult {
-    if (region.empty())
-      return success();
-    FailureOr<std::string> holds = writeRegion(region, {row, "column"});
-    if (failed(holds))
-      return failure();
-    body.line(formatv(test.data(), *holds));
-    body.line("  score = " + score + ";");
-    return success();
-  };
   // What is forced must be within.
-  if (failed(apply(op.getForce(), "if ({0})", "INFINITY_F32")) ||
-      failed(apply(op.getWithin(), "if (!({0}))", "-INFINITY_F32")))
+  if (failed(writeTest(op.getForce(), "if ({0})", row, "INFINITY_F32")) ||
+      failed(writeTest(op.getWithin(), "if (!({0}))", row, "-INFINITY_F32")))
     return failure();
   body.line(formatv("static_cast<float *>({0})[{1}] = score;", pointerOf(target),
                     offsetOf(target, {batch, head, row, "column"})));
@@ -297,6 +302,50 @@ LogicalResult SelectPrinter::write(tile::RestrictOp op) {
   parts = {devicePrimitives(), deviceScalars()};
   return success();
 }
+
+std::string SelectPrinter::stripOf(StringRef element, Value memory, ArrayRef<std::string> indices) {
+  unsigned argument = inputOf(memory);
+  auto last = static_cast<unsigned>(indices.size());
+  return formatv("strip<{0}>({1}, {2}, {3}, {4})", element, pointerOf(argument),
+                 offsetOf(argument, indices), strideOf(argument, last), extentOf(argument, last));
+}
+
+LogicalResult SelectPrinter::write(tile::ScoreListOp op) {
+  blockThreads = rowThreads;
+  if (failed(writeScalars(op, {1})))
+    return failure();
+  unsigned query = inputOf(op.getQuery()), key = inputOf(op.getKey());
+  narrowExtents.insert({query, 2});
+  narrowExtents.insert({key, 2});
+  SmallVector<std::string> row = {scalars.use(op.getBatch()), scalars.use(op.getHead()),
+                                  scalars.use(op.getRow())};
+  body.line(formatv("const int keyHead = {0} / static_cast<int>({1});", row[1],
+                    headsPerKeyHead(query, key)));
+  body.open("auto finish = [&](int column, float score) -> float {");
+  body.line(formatv("score *= {0};", floatText(op.getScale().convertToDouble())));
+  // What is forced must be within.
+  if (failed(writeTest(op.getForce(), "if ({0})", row[2], "INFINITY_F32")) ||
+      failed(writeTest(op.getWithin(), "if (!({0}))", row[2], "-INFINITY_F32")))
+    return failure();
+  body.line("return score;");
+  body.close("};");
+  body.line(formatv("scoreList<{0}, {1}, {2}>({3}, {4}, {5},",
+                    elementName(elementOf(op.getQuery())),
+                    cast<ShapedType>(op.getQuery().getType()).getDimSize(3), rowThreads / 32,
+                    pointerOf(query), offsetOf(query, row), strideOf(query, 3)));
+  body.line(formatv("    {0}, {1}, {2}, {3}, {4},", pointerOf(key),
+                    offsetOf(key, {row[0], "keyHead"}), strideOf(key, 2), strideOf(key, 3),
+                    extentOf(key, 2)));
+  unsigned counts = inputOf(op.getCounts());
+  body.line(formatv("    {0}, static_cast<const int *>({1})[{2}],",
+                    stripOf("const int", op.getIds(), row), pointerOf(counts),
+                    offsetOf(counts, row)));
+  body.line(formatv("    {0}, finish);", stripOf("float", op.getTarget(), row)));
+  parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceSelectLists(),
+           deviceSelectRefine()};
+  return success();
+}
+
 FailureOr<KernelCode> SelectPrinter::print() {
   if (failed(buildPlan()))
     return failure();
@@ -313,7 +362,7 @@ FailureOr<KernelCode> SelectPrinter::print() {
   LogicalResult written =
       llvm::TypeSwitch<Operation *, LogicalResult>(found)
           .Case<tile::SummarizeOp, tile::FoldOp, tile::ScoreBlocksOp, tile::RestrictOp,
-                tile::ChooseOp, tile::SampleOp, tile::MarginOp, tile::GateOp>(
+                tile::ScoreListOp, tile::ChooseOp, tile::SampleOp, tile::MarginOp, tile::GateOp>(
               [&](auto op) { return write(op); })
           .Default([](Operation *op) {
             return op->emitOpError("expected to stand alone in its kernel");

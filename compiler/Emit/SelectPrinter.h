@@ -27,6 +27,7 @@ private:
   mlir::LogicalResult write(tile::FoldOp op);
   mlir::LogicalResult write(tile::ScoreBlocksOp op);
   mlir::LogicalResult write(tile::RestrictOp op);
+  mlir::LogicalResult write(tile::ScoreListOp op);
   mlir::LogicalResult write(tile::ChooseOp op);
   mlir::LogicalResult write(tile::SampleOp op);
   mlir::LogicalResult write(tile::MarginOp op);
@@ -43,6 +44,15 @@ private:
   /// Prints the body of a region whose arguments are ints or floats of these names; returns what it
   /// yields.
   mlir::FailureOr<std::string> writeRegion(mlir::Region &region, llvm::ArrayRef<std::string> names);
+  /// Prints `score` where the region says that the pair of `row` and `column` does not count, or is
+  /// forced; nothing for an empty region.
+  mlir::LogicalResult writeTest(mlir::Region &region, const char *test, llvm::StringRef row,
+                                llvm::StringRef score);
+  /// The elements along the last axis of an input or output, from those of leading axes on.
+  std::string stripOf(llvm::StringRef element, mlir::Value memory,
+                      llvm::ArrayRef<std::string> indices);
+  /// How many query heads share a key head, as the host knows.
+  std::string headsPerKeyHead(unsigned query, unsigned key);
   std::string rowsOf(unsigned argument, llvm::StringRef head);
   void writeTable(mlir::Value scores, llvm::StringRef batch, llvm::StringRef head);
   void writeLists(mlir::Value ids, mlir::Value counts, llvm::StringRef batch);

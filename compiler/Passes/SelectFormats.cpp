@@ -55,6 +55,10 @@ public:
         return failure();
     return success();
   }
+  /// The axes of `tensor` that number its rows.
+  SmallVector<Value> rowsOf(Value tensor) {
+    return {extent(tensor, 0), extent(tensor, 1), extent(tensor, 2)};
+  }
   LogicalResult finish(ValueRange grid, ValueRange shapes) {
     replaceByLaunch(op, kernel, grid, shapes);
     return success();
@@ -158,6 +162,78 @@ LogicalResult lacuna::lowerCsrOfList(select::CsrOfListOp op, StringRef name) {
   shapes.push_back(entries);
   return format.finish(grid, shapes);
 }
+
+//===----------------------------------------------------------------------===//
+// Choices among candidates
+//===----------------------------------------------------------------------===//
+
+LogicalResult lacuna::lowerChildren(select::ChildrenOp op, StringRef name) {
+  FormatKernel format(op, name, {op.getChildIds().getType(), op.getChildCounts().getType()},
+                      /*gridRank=*/3);
+  KernelBuilder &kernel = format.kernel;
+  if (failed(format.requireCounts(op.getIds(), op.getCounts())))
+    return failure();
+  FailureOr<Value> columns = format.number(op.getColumns(), op.getColumnsValue(), "columns");
+  if (failed(columns))
+    return failure();
+  auto by = static_cast<int64_t>(op.getBy());
+  Value capacity = kernel.plan.createOrFold<arith::MulIOp>(
+      format.loc, format.extent(op.getIds(), 3), makeIndex(kernel.plan, format.loc, by));
+  if (failed(format.requireSmall(capacity, "children of a list")))
+    return failure();
+  Value most = op.getColumns() ? kernel.inBody(op.getColumns())
+                               : makeIndex(kernel.body, format.loc,
+                                           static_cast<int64_t>(*op.getColumnsValue()));
+  tile::ChildrenOp::create(kernel.body, format.loc, kernel.inBody(op.getIds()),
+                           kernel.inBody(op.getCounts()), kernel.getGrid(0), kernel.getGrid(1),
+                           kernel.getGrid(2), by, most, kernel.getOutput(0), kernel.getOutput(1));
+  SmallVector<Value> grid = format.rowsOf(op.getIds()), shapes = grid;
+  shapes.push_back(capacity);
+  llvm::append_range(shapes, grid);
+  return format.finish(grid, shapes);
+}
+
+LogicalResult lacuna::lowerPick(select::PickOp op, StringRef name) {
+  FormatKernel format(op, name, op.getResult().getType(), /*gridRank=*/3);
+  KernelBuilder &kernel = format.kernel;
+  if (failed(format.requireCounts(op.getIds(), op.getCounts())))
+    return failure();
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (failed(requireEqualExtents(kernel, op.getPlaces(), op.getIds(), axis,
+                                   "expected places in the lists that ids has, got {0} along an "
+                                   "axis of {1}")))
+      return failure();
+  tile::PickOp::create(kernel.body, format.loc, kernel.inBody(op.getIds()),
+                       kernel.inBody(op.getCounts()), kernel.inBody(op.getPlaces()),
+                       kernel.getGrid(0), kernel.getGrid(1), kernel.getGrid(2),
+                       kernel.getOutput(0));
+  SmallVector<Value> grid = format.rowsOf(op.getPlaces()), shapes = grid;
+  shapes.push_back(format.extent(op.getPlaces(), 3));
+  return format.finish(grid, shapes);
+}
+
+LogicalResult lacuna::lowerWithout(select::WithoutOp op, StringRef name) {
+  FormatKernel format(op, name, op.getResult().getType(), /*gridRank=*/3);
+  KernelBuilder &kernel = format.kernel;
+  if (failed(format.requireCounts(op.getIds(), op.getCounts())))
+    return failure();
+  for (unsigned axis = 0; axis < 3; ++axis)
+    if (failed(requireEqualExtents(kernel, op.getIds(), op.getScores(), axis,
+                                   "expected a list for each row of scores, got {0} along an axis "
+                                   "of {1}")))
+      return failure();
+  tile::WithoutOp::create(kernel.body, format.loc, kernel.inBody(op.getScores()),
+                          kernel.inBody(op.getIds()), kernel.inBody(op.getCounts()),
+                          kernel.getGrid(0), kernel.getGrid(1), kernel.getGrid(2),
+                          kernel.getOutput(0));
+  SmallVector<Value> grid = format.rowsOf(op.getScores()), shapes = grid;
+  shapes.push_back(format.extent(op.getScores(), 3));
+  return format.finish(grid, shapes);
+}
+
+//===----------------------------------------------------------------------===//
+// Transposed lists
+//===----------------------------------------------------------------------===//
 
 void lacuna::expandTranspose(select::TransposeOp op) {
   // Rows of a map are as easy to read as its columns.

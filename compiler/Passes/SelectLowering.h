@@ -11,12 +11,16 @@ namespace lacuna {
 mlir::LogicalResult lowerScore(select::ScoreOp op, llvm::StringRef name);
 mlir::LogicalResult lowerLogSumExp(select::LogSumExpOp op, llvm::StringRef name);
 mlir::LogicalResult lowerRestrict(select::RestrictOp op, llvm::StringRef name);
+mlir::LogicalResult lowerScoreList(select::ScoreListOp op, llvm::StringRef name);
 
 /// The same for ops that convert lists.
 mlir::LogicalResult lowerListOfMask(select::ListOfMaskOp op, llvm::StringRef name);
 mlir::LogicalResult lowerMaskOfList(select::MaskOfListOp op, llvm::StringRef name);
 mlir::LogicalResult lowerListOfCsr(select::ListOfCsrOp op, llvm::StringRef name);
 mlir::LogicalResult lowerCsrOfList(select::CsrOfListOp op, llvm::StringRef name);
+mlir::LogicalResult lowerChildren(select::ChildrenOp op, llvm::StringRef name);
+mlir::LogicalResult lowerPick(select::PickOp op, llvm::StringRef name);
+mlir::LogicalResult lowerWithout(select::WithoutOp op, llvm::StringRef name);
 /// Puts two conversions, through a map, in place of `op`.
 void expandTranspose(select::TransposeOp op);
 

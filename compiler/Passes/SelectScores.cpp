@@ -264,3 +264,43 @@ LogicalResult lacuna::lowerRestrict(select::RestrictOp op, StringRef name) {
   replaceByLaunch(op, kernel, ArrayRef(shape).take_front(3), shape);
   return success();
 }
+
+LogicalResult lacuna::lowerScoreList(select::ScoreListOp op, StringRef name) {
+  Location loc = op.getLoc();
+  SmallVector<Value> uses{op.getQuery(), op.getKey(), op.getIds(), op.getCounts()}, sets;
+  for (Value set : {op.getSet(), op.getForce()})
+    if (set)
+      sets.push_back(set);
+  llvm::append_range(uses, sets);
+  KernelBuilder kernel(op, name, uses, op.getScores().getType(), /*gridRank=*/3);
+  if (failed(requireProduct(kernel, op, sets)))
+    return failure();
+  for (Value lists : {op.getIds(), op.getCounts()})
+    for (unsigned axis = 0; axis < 3; ++axis)
+      if (failed(requireEqualExtents(kernel, lists, op.getQuery(), axis,
+                                     "expected a list for each query row, got {0} along an axis "
+                                     "of {1}")))
+        return failure();
+  OpBuilder &plan = kernel.plan, &body = kernel.body;
+  SmallVector<Value> shape;
+  for (unsigned axis = 0; axis < 4; ++axis)
+    shape.push_back(getExtent(plan, loc, kernel.inPlan(op.getIds()), axis));
+  Value query = kernel.inBody(op.getQuery()), key = kernel.inBody(op.getKey());
+  Value head = kernel.getGrid(1);
+  auto scores = tile::ScoreListOp::create(
+      body, loc, query, key, kernel.inBody(op.getIds()), kernel.inBody(op.getCounts()),
+      kernel.getGrid(0), head, kernel.getGrid(2),
+      scaleOf(op.getScaleAttr(), op.getQuery().getType()), kernel.getOutput(0));
+  body.setInsertionPoint(scores);
+  Value rows = getExtent(body, loc, query, 2), columns = getExtent(body, loc, key, 2);
+  auto emit = [&](Region &region, Value set) {
+    return set ? emitPairs(kernel, region, set, /*eachHead=*/false, head, rows, columns)
+               : success();
+  };
+  if (failed(emit(scores.getWithin(), op.getSet())) ||
+      failed(emit(scores.getForce(), op.getForce())))
+    return failure();
+  body.setInsertionPointAfter(scores);
+  replaceByLaunch(op, kernel, ArrayRef(shape).take_front(3), shape);
+  return success();
+}

@@ -66,6 +66,8 @@ static LogicalResult lowerSummarize(select::SummarizeOp op, StringRef name) {
       if (auto value = dyn_cast<Value>(size))
         uses.push_back(value);
   }
+  if (op.getFrom())
+    uses.push_back(op.getFrom());
   ArrayRef<int64_t> box = op.getBlock();
   KernelBuilder kernel(op, name, uses, op.getResult().getType(), 2 + box.size());
   OpBuilder &plan = kernel.plan, &body = kernel.body;
@@ -94,6 +96,18 @@ static LogicalResult lowerSummarize(select::SummarizeOp op, StringRef name) {
       return failure();
   }
   SmallVector<Value> counts = makeBoxCounts(plan, loc, sizes, box);
+  if (op.getWhole())
+    counts[0] = plan.createOrFold<arith::DivUIOp>(loc, sizes[0], makeIndex(plan, loc, box[0]));
+  if (op.getFrom()) {
+    Value from = kernel.inPlan(op.getFrom()), zero = makeIndex(plan, loc, 0);
+    Value holds = plan.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, from, zero);
+    if (failed(kernel.require(holds, "expected summaries from a token of at least 0, got {0}",
+                              {from})))
+      return failure();
+    Value before = plan.createOrFold<arith::DivUIOp>(loc, from, makeIndex(plan, loc, box[0]));
+    Value touched = plan.createOrFold<arith::SubIOp>(loc, counts[0], before);
+    counts[0] = plan.createOrFold<arith::MaxSIOp>(loc, touched, zero);
+  }
   SmallVector<Value> grid = {shape[0], shape[1]};
   llvm::append_range(grid, counts);
   auto [first, last] = op.getChannelRange();
@@ -104,7 +118,14 @@ static LogicalResult lowerSummarize(select::SummarizeOp op, StringRef name) {
   for (auto [axis, extent] : llvm::enumerate(box))
     at.push_back(body.createOrFold<arith::MulIOp>(loc, kernel.getGrid(2 + axis),
                                                   makeIndex(body, loc, extent)));
-  Value block = makeBoxNumber(body, loc, at, bodySizes, box);
+  Value block = op.getFrom() ? kernel.getGrid(2) : makeBoxNumber(body, loc, at, bodySizes, box);
+  if (op.getFrom()) {
+    // Rows count from the block of the token to start from.
+    Value size = makeIndex(body, loc, box[0]);
+    Value before = body.createOrFold<arith::DivUIOp>(loc, kernel.inBody(op.getFrom()), size);
+    Value first = body.createOrFold<arith::MulIOp>(loc, before, size);
+    at[0] = body.createOrFold<arith::AddIOp>(loc, at[0], first);
+  }
   tile::SummarizeOp::create(body, loc, op.getKind(), kernel.inBody(op.getTokens()),
                             kernel.getGrid(0), kernel.getGrid(1), at, bodySizes, box,
                             ArrayRef<int64_t>{first, last}, kernel.getOutput(0), block);
@@ -246,6 +267,7 @@ static LogicalResult lowerOp(Operation *op, StringRef name) {
       .Case([&](select::ScoreOp op) { return lowerScore(op, name); })
       .Case([&](select::LogSumExpOp op) { return lowerLogSumExp(op, name); })
       .Case([&](select::RestrictOp op) { return lowerRestrict(op, name); })
+      .Case([&](select::ScoreListOp op) { return lowerScoreList(op, name); })
       .Case([&](select::ChooseOp op) { return lowerChoose(op, name); })
       .Case([&](select::SampleOp op) { return lowerSample(op, name); })
       .Case([&](select::MarginOp op) { return lowerMargin(op, name); })
@@ -254,6 +276,9 @@ static LogicalResult lowerOp(Operation *op, StringRef name) {
       .Case([&](select::MaskOfListOp op) { return lowerMaskOfList(op, name); })
       .Case([&](select::ListOfCsrOp op) { return lowerListOfCsr(op, name); })
       .Case([&](select::CsrOfListOp op) { return lowerCsrOfList(op, name); })
+      .Case([&](select::ChildrenOp op) { return lowerChildren(op, name); })
+      .Case([&](select::PickOp op) { return lowerPick(op, name); })
+      .Case([&](select::WithoutOp op) { return lowerWithout(op, name); })
       .Default(
           [](Operation *op) { return op->emitOpError("expected an op with a kernel of its own"); });
 }

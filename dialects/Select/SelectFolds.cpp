@@ -22,7 +22,7 @@ OpFoldResult SummarizeOp::fold(FoldAdaptor) {
   Summary kind = getKind();
   bool isToken = kind == Summary::Mean || kind == Summary::Sum || kind == Summary::Min ||
                  kind == Summary::Max || kind == Summary::First;
-  if (isToken && isWhole && type == getResult().getType() &&
+  if (isToken && isWhole && !getFrom() && type == getResult().getType() &&
       llvm::all_of(getBlock(), [](int64_t extent) { return extent == 1; }))
     return getTokens();
   if (!isWhole || !getChannels())
@@ -75,6 +75,10 @@ struct DropIdentityFunction final : OpRewritePattern<ScoreOp> {
 
 void ScoreOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<DropAllPairs<ScoreOp>, DropIdentityFunction>(context);
+}
+
+void ScoreListOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
+  patterns.add<DropAllPairs<ScoreListOp>>(context);
 }
 
 void LogSumExpOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {

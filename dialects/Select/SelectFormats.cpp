@@ -118,3 +118,43 @@ LogicalResult TransposeOp::verify() {
                      {ids.getDimSize(0), ids.getDimSize(1), knownExtent(getColumnsValue()),
                       capacityOf(ids.getDimSize(2), getCapacity(), getCapacityValue())});
 }
+
+//===----------------------------------------------------------------------===//
+// Choices among candidates
+//===----------------------------------------------------------------------===//
+
+LogicalResult ChildrenOp::verify() {
+  RankedTensorType ids = getIds().getType();
+  auto by = static_cast<int64_t>(getBy());
+  if (failed(verifyBlock(*this, "children of a node", by)) ||
+      failed(verifyNeeded(*this, "columns", getColumns(), getColumnsValue())) ||
+      failed(verifyCounts(*this, ids, getCounts().getType())) ||
+      failed(verifyCounts(*this, getChildIds().getType(), getChildCounts().getType())))
+    return failure();
+  int64_t entries = ids.getDimSize(3);
+  bool isKnown = !ShapedType::isDynamic(entries) && entries <= INT32_MAX / by;
+  return verifyShape(*this, "ids of children", getChildIds().getType(),
+                     {ids.getDimSize(0), ids.getDimSize(1), ids.getDimSize(2),
+                      isKnown ? entries * by : ShapedType::kDynamic});
+}
+
+LogicalResult PickOp::verify() {
+  RankedTensorType ids = getIds().getType(), places = getPlaces().getType();
+  SmallVector<int64_t> shape(ids.getShape());
+  shape.back() = places.getDimSize(3);
+  if (failed(verifyCounts(*this, ids, getCounts().getType())) ||
+      failed(verifyShape(*this, "places", places, shape)))
+    return failure();
+  for (auto [axis, extent] : llvm::enumerate(places.getShape()))
+    if (!ShapedType::isDynamic(extent))
+      shape[axis] = extent;
+  return verifyShape(*this, "a result", getResult().getType(), shape);
+}
+
+LogicalResult WithoutOp::verify() {
+  SmallVector<int64_t> shape(getScores().getType().getShape());
+  shape.back() = getIds().getType().getDimSize(3);
+  if (failed(verifyCounts(*this, getIds().getType(), getCounts().getType())))
+    return failure();
+  return verifyShape(*this, "ids", getIds().getType(), shape);
+}

@@ -9,4 +9,7 @@ namespace lacuna::select {
 mlir::LogicalResult verifyShape(mlir::Operation *op, llvm::StringRef what,
                                 mlir::RankedTensorType type, llvm::ArrayRef<int64_t> shape);
 
+/// block-1: a number of tokens, rows or nodes that are taken together.
+mlir::LogicalResult verifyBlock(mlir::Operation *op, llvm::StringRef what, int64_t extent);
+
 } // namespace lacuna::select

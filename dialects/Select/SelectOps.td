@@ -42,7 +42,7 @@ def Select_Number : AnyTypeOf<[Index, F32, 3DTensorOf<[I32]>]>;
 // Summaries
 //===----------------------------------------------------------------------===//
 
-def Select_SummarizeOp : Select_Op<"summarize"> {
+def Select_SummarizeOp : Select_Op<"summarize", [AttrSizedOperandSegments]> {
   let summary = "one row for each block of tokens";
   let description = [{
     Tokens are cut into blocks as those of `sparsity.blocks`: boxes of `block`
@@ -66,18 +66,25 @@ def Select_SummarizeOp : Select_Op<"summarize"> {
     in n. `channels [a, b]` looks at the channels from a up to b alone. Sums are f32;
     the result is rounded to its own element type.
 
+    `from(s)` is for tokens that were appended to a sequence whose first s ones have
+    been summarized before: row r is that of block `s div block + r`, and blocks
+    before, which the new tokens do not touch, are neither read nor written. `whole`
+    leaves out a last block that is shorter. Both are for sequences.
+
     ```mlir
     %means = select.summarize mean %k block [128] : tensor<?x8x?x128xbf16> -> tensor<?x8x?x128xbf16>
     %cubes = select.summarize mean %k block [4, 4, 4] in %video
         : tensor<?x8x?x128xbf16>, !sparsity.domain<3> -> tensor<?x8x?x128xbf16>
+    %new = select.summarize mean %k block [128] from(%old) whole : tensor<?x8x?x128xbf16> -> tensor<?x8x?x128xbf16>
     ```
   }];
   let arguments = (ins Select_SummaryAttr:$kind, Select_Tokens:$tokens,
                        DenseI64ArrayAttr:$block, OptionalAttr<DenseI64ArrayAttr>:$channels,
-                       Optional<Sparsity_Domain>:$domain);
+                       Optional<Index>:$from, UnitAttr:$whole, Optional<Sparsity_Domain>:$domain);
   let results = (outs Select_Tokens:$result);
   let assemblyFormat = [{
-    $kind $tokens `block` $block (`channels` $channels^)? (`in` $domain^)? attr-dict
+    $kind $tokens `block` $block (`channels` $channels^)? (`from` `(` $from^ `)`)?
+    (`whole` $whole^)? (`in` $domain^)? attr-dict
     `:` type($tokens) (`,` type($domain)^)? `->` type($result)
   }];
   let hasFolder = 1;
@@ -327,5 +334,6 @@ def Select_GateOp : Select_Op<"gate"> {
 }
 
 include "dialects/Select/SelectFormats.td"
+include "dialects/Select/SelectRefine.td"
 
 #endif

@@ -45,8 +45,7 @@ LogicalResult lacuna::select::verifyShape(Operation *op, StringRef what, RankedT
   return success();
 }
 
-/// block-1: a number of tokens or rows that are taken together.
-static LogicalResult verifyBlock(Operation *op, StringRef what, int64_t extent) {
+LogicalResult lacuna::select::verifyBlock(Operation *op, StringRef what, int64_t extent) {
   if (extent >= 1 && extent <= maxBlock)
     return success();
   return op->emitOpError("expected ") << what << " from 1 to " << maxBlock << ", got " << extent;
@@ -99,8 +98,14 @@ LogicalResult SummarizeOp::verify() {
                 (*range)[1] > tokens.getDimSize(3)))
     return emitOpError("expected channels [first, last] with 0 <= first < last <= ")
            << tokens.getDimSize(3) << ", got [" << *range << "]";
+  // summarize-4
+  if ((getFrom() || getWhole()) && getDomain())
+    return emitOpError("expected tokens of a sequence where blocks are left out, got ")
+           << getDomain().getType();
   auto [first, last] = getChannelRange();
-  int64_t blocks = axes == 1 ? divideUp(tokens.getDimSize(2), size) : ShapedType::kDynamic;
+  int64_t blocks = ShapedType::kDynamic, length = tokens.getDimSize(2);
+  if (axes == 1 && !getFrom() && !ShapedType::isDynamic(length))
+    blocks = getWhole() ? length / size : divideUp(length, size);
   return verifyShape(*this, "a result", result,
                      {tokens.getDimSize(0), tokens.getDimSize(1), blocks,
                       isOneChannel(getKind()) ? 1 : last - first});
@@ -219,6 +224,18 @@ LogicalResult LogSumExpOp::verify() {
     return failure();
   return verifyShape(*this, "an lse", getLse().getType(),
                      getQuery().getType().getShape().drop_back());
+}
+
+LogicalResult ScoreListOp::verify() {
+  if (failed(verifyProduct(*this)) || failed(verifySequence(*this, getForce())))
+    return failure();
+  RankedTensorType query = getQuery().getType(), ids = getIds().getType();
+  SmallVector<int64_t> shape(query.getShape());
+  shape.back() = ids.getDimSize(3);
+  if (failed(verifyShape(*this, "ids", ids, shape)) ||
+      failed(verifyShape(*this, "counts", getCounts().getType(), query.getShape().drop_back())))
+    return failure();
+  return verifyShape(*this, "scores", getScores().getType(), shape);
 }
 
 LogicalResult RestrictOp::verify() {

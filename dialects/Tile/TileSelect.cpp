@@ -181,3 +181,47 @@ LogicalResult CsrOfListOp::verify() {
     return failure();
   return verifyCsr(*this, getRowPtr().getType(), getColumns().getType());
 }
+
+//===----------------------------------------------------------------------===//
+// Choices among candidates
+//===----------------------------------------------------------------------===//
+
+LogicalResult ChildrenOp::verify() {
+  // children-1
+  if (static_cast<int64_t>(getBy()) < 1)
+    return emitOpError("expected at least one child of a node, got ")
+           << static_cast<int64_t>(getBy());
+  if (failed(verifyLists(*this, getIds().getType(), getCounts().getType())))
+    return failure();
+  return verifyLists(*this, getChildIds().getType(), getChildCounts().getType());
+}
+
+LogicalResult ScoreListOp::verify() {
+  if (failed(verifyMemory(*this, "a query", getQuery().getType(), 4)) ||
+      failed(verifyMemory(*this, "a key", getKey().getType(), 4)) ||
+      failed(verifyLists(*this, getIds().getType(), getCounts().getType())))
+    return failure();
+  return verifyMemory(*this, "a target", getTarget().getType(), 4);
+}
+
+LogicalResult ScoreListOp::verifyRegions() {
+  Builder builder(getContext());
+  Type index = builder.getIndexType(), flag = builder.getI1Type();
+  if (failed(verifyFunction(*this, "within", getWithin(), {index, index}, flag)))
+    return failure();
+  return verifyFunction(*this, "force", getForce(), {index, index}, flag);
+}
+
+LogicalResult PickOp::verify() {
+  if (failed(verifyLists(*this, getIds().getType(), getCounts().getType())) ||
+      failed(verifyMemory(*this, "places", getPlaces().getType(), 4, Elements::Numbers)))
+    return failure();
+  return verifyMemory(*this, "a target", getTarget().getType(), 4, Elements::Numbers);
+}
+
+LogicalResult WithoutOp::verify() {
+  if (failed(verifyMemory(*this, "scores", getScores().getType(), 4)) ||
+      failed(verifyLists(*this, getIds().getType(), getCounts().getType())))
+    return failure();
+  return verifyMemory(*this, "a target", getTarget().getType(), 4);
+}

@@ -213,4 +213,68 @@ def Tile_CsrOfListOp : Tile_MemoryOp<"csr_of_list"> {
   let hasVerifier = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// Choices among candidates
+//===----------------------------------------------------------------------===//
+
+def Tile_ChildrenOp : Tile_MemoryOp<"children"> {
+  let summary = "one row's list of the children of what a list names";
+  let description = [{
+    Writes ids and count of row `row`: of the `columns` nodes of the next finer level those
+    below the list's nodes. Meaning as in `select.children`.
+  }];
+  let arguments = (ins AnyRankedTensor:$ids, AnyRankedTensor:$counts, Index:$batch, Index:$head,
+                       Index:$row, I64Attr:$by, Index:$columns, AnyMemRef:$child_ids,
+                       AnyMemRef:$child_counts);
+  let assemblyFormat = [{
+    $ids `,` $counts `[` $batch `,` $head `,` $row `]` `by` $by `columns` $columns `into` $child_ids
+    `,` $child_counts attr-dict
+    `:` type($ids) `,` type($counts) `,` type($child_ids) `,` type($child_counts)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ScoreListOp : Tile_MemoryOp<"score_list"> {
+  let summary = "one row's scores of the key rows that its list names";
+  let description = [{
+    Meaning as in `select.score_list`. `within` and `force` say whether a pair of a row
+    and a column counts, and whether it is forced; their blocks have row and column.
+  }];
+  let arguments = (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$ids,
+                       AnyRankedTensor:$counts, Index:$batch, Index:$head, Index:$row,
+                       F32Attr:$scale, AnyMemRef:$target);
+  let regions = (region MaxSizedRegion<1>:$within, MaxSizedRegion<1>:$force);
+  let assemblyFormat = [{
+    $query `,` $key `at` $ids `,` $counts `[` $batch `,` $head `,` $row `]` `scale` $scale
+    `into` $target (`within` $within^)? (`force` $force^)? attr-dict
+    `:` type($query) `,` type($key) `,` type($ids) `,` type($counts) `,` type($target)
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
+}
+
+def Tile_PickOp : Tile_MemoryOp<"pick"> {
+  let summary = "one row's entries of a list by their places";
+  let description = "Meaning as in `select.pick`.";
+  let arguments = (ins AnyRankedTensor:$ids, AnyRankedTensor:$counts, AnyRankedTensor:$places,
+                       Index:$batch, Index:$head, Index:$row, AnyMemRef:$target);
+  let assemblyFormat = [{
+    $ids `,` $counts `at` $places `[` $batch `,` $head `,` $row `]` `into` $target attr-dict
+    `:` type($ids) `,` type($counts) `,` type($places) `,` type($target)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_WithoutOp : Tile_MemoryOp<"without"> {
+  let summary = "one row of scores with what a list names shut out";
+  let description = "Meaning as in `select.without`.";
+  let arguments = (ins AnyRankedTensor:$scores, AnyRankedTensor:$ids, AnyRankedTensor:$counts,
+                       Index:$batch, Index:$head, Index:$row, AnyMemRef:$target);
+  let assemblyFormat = [{
+    $scores `,` $ids `,` $counts `[` $batch `,` $head `,` $row `]` `into` $target attr-dict
+    `:` type($scores) `,` type($ids) `,` type($counts) `,` type($target)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif

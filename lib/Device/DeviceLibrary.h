@@ -27,7 +27,9 @@ std::string_view deviceSummaries();
 std::string_view deviceScores();
 /// Lists of the best columns; after the primitives.
 std::string_view deviceChoices();
-/// Lists of blocks in other formats; after the primitives.
+/// Lists of blocks in other formats, and from other lists; after the primitives.
 std::string_view deviceSelectLists();
+/// Scores of what lists name; after the rows and the lists.
+std::string_view deviceSelectRefine();
 
 } // namespace lacuna

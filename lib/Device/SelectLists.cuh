@@ -1,4 +1,4 @@
-// Lacuna's device library, part 10: lists of blocks in other formats.
+// Lacuna's device library, part 10: lists of blocks in other formats, and from other lists.
 //
 // Memory is read and written element by element at any strides. A warp takes a row; a block takes
 // all rows of a list where the place of one depends on those before it.
@@ -146,4 +146,51 @@ __device__ __forceinline__ void csrOfList(const int *ids, i64 rowIds, i64 entryI
     visit(row, pointers[row], true);
   for (i64 place = before + threadIdx.x; place < columns.extent; place += 32 * Warps)
     columns[place] = -1;
+}
+
+// Choices among candidates -----------------------------------------------------------------------
+
+/// The children, `by` each, of the nodes that a list names, of `columns` that there are. A warp.
+__device__ __forceinline__ void childrenOf(Strip<const int> ids, int count, int by, i64 columns,
+                                           Strip<int> children, int *found) {
+  const i64 entries = static_cast<i64>(countEntries(count, ids.extent)) * by;
+  int place = 0;
+  for (i64 from = 0; from < entries; from += 32) {
+    const i64 at = from + threadIdx.x % 32;
+    const i64 node = at < entries ? ids[at / by] : -1, child = node * by + at % by;
+    const bool isThere = node >= 0 && child < columns;
+    const u32 there = __ballot_sync(0xffffffffu, isThere);
+    if (isThere)
+      children[place + lanesBefore(there)] = static_cast<int>(child);
+    place += __popc(there);
+  }
+  finishList<false>(children, found, place);
+}
+
+/// Entries of a list by their places. A warp.
+__device__ __forceinline__ void pickEntries(Strip<const int> ids, int count,
+                                            Strip<const int> places, Strip<int> target) {
+  count = countEntries(count, ids.extent);
+  for (i64 entry = threadIdx.x % 32; entry < places.extent; entry += 32) {
+    const int place = places[entry];
+    target[entry] = place >= 0 && place < count ? ids[place] : -1;
+  }
+}
+
+/// A row of scores, without the columns that a list names. A warp.
+__device__ __forceinline__ void withoutListed(Strip<const float> scores, Strip<const int> ids,
+                                              int count, Strip<float> target) {
+  const int lane = threadIdx.x % 32;
+  for (i64 column = lane; column < scores.extent; column += 32)
+    target[column] = scores[column];
+  // A score may be copied by one lane and shut out by another.
+  __syncwarp();
+  count = countEntries(count, ids.extent);
+  for (int entry = lane; entry < count; entry += 32) {
+    const int column = ids[entry];
+    // A list may name a column twice.
+    if (column >= 0 && column < scores.extent)
+      __nv_atomic_store_n(reinterpret_cast<u32 *>(&target[column]), 0xff800000u,
+                          __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
+  }
 }

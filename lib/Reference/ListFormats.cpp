@@ -85,6 +85,34 @@ OwnedTensor reference::maskOfList(const Tensor &ids, const Tensor &counts, int64
   return mask;
 }
 
+Lists reference::childrenOf(const Tensor &ids, const Tensor &counts, int64_t by, int64_t columns) {
+  Rows rows = readLists(ids, counts);
+  rows.forEach([&](int64_t batch, int64_t list, int64_t row) {
+    std::vector<int64_t> children;
+    for (int64_t node : rows.at(batch, list, row))
+      for (int64_t child = by * node; node >= 0 && child < by * (node + 1); ++child)
+        if (child < columns)
+          children.push_back(child);
+    rows.at(batch, list, row) = children;
+  });
+  return makeLists(rows, ids.shape[3] * by, /*cut=*/false);
+}
+
+OwnedTensor reference::pickOf(const Tensor &ids, const Tensor &counts, const Tensor &places) {
+  OwnedTensor picked(ElementType::I32, places.shape);
+  Rows rows = readLists(ids, counts);
+  rows.forEach([&](int64_t batch, int64_t list, int64_t row) {
+    const std::vector<int64_t> &entries = rows.at(batch, list, row);
+    for (int64_t entry = 0; entry < places.shape[3]; ++entry) {
+      double place = places.at({batch, list, row, entry});
+      bool isEntry = place >= 0 && place < static_cast<double>(entries.size());
+      picked.view().set({batch, list, row, entry},
+                        isEntry ? static_cast<double>(entries[static_cast<size_t>(place)]) : -1);
+    }
+  });
+  return picked;
+}
+
 Lists reference::listOfCsr(const Tensor &rowPointers, const Tensor &columns, int64_t capacity,
                            bool cut) {
   Rows rows(rowPointers.shape[0], rowPointers.shape[1], rowPointers.shape[2] - 1);

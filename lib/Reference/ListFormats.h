@@ -21,6 +21,10 @@ struct Csr {
 Lists listOfMask(const Tensor &mask, std::optional<int64_t> capacity, bool cut, bool transposed);
 /// A map over `columns` of what lists name.
 OwnedTensor maskOfList(const Tensor &ids, const Tensor &counts, int64_t columns);
+/// The nodes `by c .. by c + by - 1` below each node c of a list, of `columns` that there are.
+Lists childrenOf(const Tensor &ids, const Tensor &counts, int64_t by, int64_t columns);
+/// The entries of lists at places; -1 at a place that is none.
+OwnedTensor pickOf(const Tensor &ids, const Tensor &counts, const Tensor &places);
 Lists listOfCsr(const Tensor &rowPointers, const Tensor &columns, int64_t capacity, bool cut);
 Csr csrOfList(const Tensor &ids, const Tensor &counts);
 

@@ -57,6 +57,10 @@ public:
   Tensor tokens;
   Grid grid;
   std::vector<int64_t> block;
+  /// Blocks of a sequence that are left out before the first one, and whether a last one that is
+  /// shorter is.
+  int64_t before = 0;
+  bool isWhole = false;
   /// The channels from first up to last.
   int64_t first = 0, last = 0;
   /// Elements of the result.
@@ -113,6 +117,29 @@ private:
   std::vector<Score> reduceRow(int64_t batch, int64_t head, int64_t query, Rows &rows) const;
   Score pair(const RowIndex &index, int64_t key, const Rows &rows) const;
   static Score reduce(ReductionKind kind, const std::vector<Score> &scores);
+};
+
+/// Products of each query row with the key rows that its list names.
+class ListScores final : public RowOracle {
+public:
+  Tensor query, key, ids, counts;
+  /// Null where the op has none.
+  Set within, force;
+  double scale = 1;
+
+  std::vector<int64_t> rowShape() const override;
+  double costPerRow() const override;
+  std::vector<Estimate> row(const RowIndex &index) const override;
+};
+
+/// Scores with the columns that lists name shut out.
+class Remainder final : public RowOracle {
+public:
+  Tensor scores, ids, counts;
+
+  std::vector<int64_t> rowShape() const override;
+  double costPerRow() const override;
+  std::vector<Estimate> row(const RowIndex &index) const override;
 };
 
 class Restriction final : public RowOracle {

@@ -56,7 +56,9 @@ std::vector<int64_t> Summary::rowShape() const {
   int64_t blocks = 1;
   for (size_t axis = 0; axis < block.size(); ++axis)
     blocks *= blocksOf(grid.sizes[axis], block[axis]);
-  return {tokens.shape[0], tokens.shape[1], blocks};
+  if (isWhole)
+    blocks = grid.sizes[0] / block[0];
+  return {tokens.shape[0], tokens.shape[1], std::max<int64_t>(blocks - before, 0)};
 }
 
 double Summary::costPerRow() const {
@@ -211,7 +213,7 @@ static Estimate stored(Estimate estimate, ElementType type) {
 std::vector<Estimate> Summary::row(const RowIndex &index) const {
   Block data;
   RowReader reader(tokens);
-  for (int64_t token : tokensOf(index.query))
+  for (int64_t token : tokensOf(before + index.query))
     reader.read(index.batch, index.head, token, data.rows.emplace_back());
   data.first = static_cast<size_t>(first);
   data.last = static_cast<size_t>(last);

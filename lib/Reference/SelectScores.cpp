@@ -184,4 +184,70 @@ std::vector<Estimate> BlockScores::row(const RowIndex &index) const {
   return values;
 }
 
+//===----------------------------------------------------------------------===//
+// Scores at lists
+//===----------------------------------------------------------------------===//
+
+std::vector<int64_t> ListScores::rowShape() const {
+  return {ids.shape[0], ids.shape[1], ids.shape[2]};
+}
+
+double ListScores::costPerRow() const {
+  return static_cast<double>(ids.shape[3]) * (static_cast<double>(query.shape[3]) + 12);
+}
+
+std::vector<Estimate> ListScores::row(const RowIndex &index) const {
+  auto [batch, head, queryRow] = index;
+  std::vector<double> q, k;
+  RowReader keys(key);
+  RowReader(query).read(batch, head, queryRow, q);
+  int64_t keyHead = key.shape[1] == 0 ? 0 : head / (query.shape[1] / key.shape[1]);
+  Grid queryGrid{{query.shape[2]}}, keyGrid{{key.shape[2]}};
+  double terms = 4 + 2 * std::sqrt(static_cast<double>(q.size()));
+  std::vector<Estimate> values;
+  for (int64_t entry = 0; entry < ids.shape[3]; ++entry) {
+    auto id = static_cast<int64_t>(ids.at({batch, head, queryRow, entry}));
+    bool isNamed = static_cast<double>(entry) < counts.at({batch, head, queryRow}) && id >= 0 &&
+                   id < key.shape[2];
+    PairIndex pair{batch, head, queryRow, id, &queryGrid, &keyGrid};
+    if (!isNamed || (within && !within->contains(pair))) {
+      values.push_back({-infinity, 0});
+      continue;
+    }
+    if (force && force->contains(pair)) {
+      values.push_back({infinity, 0});
+      continue;
+    }
+    keys.read(batch, keyHead, id, k);
+    double sum = 0, absolute = 0;
+    for (size_t channel = 0; channel < q.size(); ++channel) {
+      sum += q[channel] * k[channel];
+      absolute += std::fabs(q[channel] * k[channel]);
+    }
+    double error = std::isfinite(absolute) ? u32 * terms * absolute * std::fabs(scale) : 0;
+    values.push_back({toRange(sum * scale), 2 * error + 0x1p-149});
+  }
+  return values;
+}
+
+std::vector<int64_t> Remainder::rowShape() const {
+  return {scores.shape[0], scores.shape[1], scores.shape[2]};
+}
+
+double Remainder::costPerRow() const { return static_cast<double>(scores.shape[3]); }
+
+std::vector<Estimate> Remainder::row(const RowIndex &index) const {
+  auto [batch, head, row] = index;
+  std::vector<Estimate> values;
+  for (int64_t column = 0; column < scores.shape[3]; ++column)
+    values.push_back({scores.at({batch, head, row, column}), 0});
+  double count = counts.at({batch, head, row});
+  for (int64_t entry = 0; entry < ids.shape[3] && static_cast<double>(entry) < count; ++entry) {
+    auto column = static_cast<int64_t>(ids.at({batch, head, row, entry}));
+    if (column >= 0 && column < scores.shape[3])
+      values[static_cast<size_t>(column)].exact = -infinity;
+  }
+  return values;
+}
+
 } // namespace lacuna::reference

@@ -94,3 +94,21 @@ func.func @rest(%q: tensor<1x4x?x32xf32>, %s: tensor<1x4x?x?xf32>, %seed: index)
 func.func @nothing(%c: i1) {
   return
 }
+
+// Blocks that appended tokens touch: the grid has as many, and the first of them starts at a multiple of the block.
+// CHECK-LABEL: tile.kernel @appended_summarize_0
+// CHECK:         %[[ALL:.*]] = arith.divui %{{.*}}, %c8
+// CHECK:         tile.require %{{.*}}, "expected summaries from a token of at least 0, got {0}"
+// CHECK:         %[[BEFORE:.*]] = arith.divui %{{.*}}, %c8
+// CHECK:         %[[SOME:.*]] = arith.subi %[[ALL]], %[[BEFORE]]
+// CHECK:         %[[ROWS:.*]] = arith.maxsi %[[SOME]], %c0
+// CHECK:         tile.plan grid(%{{.*}}, %c2, %[[ROWS]]) shapes(%{{.*}}, %c2, %[[ROWS]], %c64)
+// CHECK:       ^bb0({{.*}}%[[R:[a-z0-9]+]]: index):
+// CHECK-DAG:     %[[LOCAL:.*]] = arith.muli %[[R]], %c8
+// CHECK-DAG:     %[[FIRST:.*]] = arith.muli %{{.*}}, %c8
+// CHECK:         %[[AT:.*]] = arith.addi %[[LOCAL]], %[[FIRST]]
+// CHECK:         tile.summarize mean %{{.*}} at(%[[AT]]) {{.*}} into %{{.*}}[%[[R]]]
+func.func @appended(%k: tensor<?x2x?x64xf16>, %n: index) -> tensor<?x2x?x64xf16> {
+  %0 = select.summarize mean %k block [8] from(%n) whole : tensor<?x2x?x64xf16> -> tensor<?x2x?x64xf16>
+  return %0 : tensor<?x2x?x64xf16>
+}

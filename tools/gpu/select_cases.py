@@ -116,8 +116,80 @@ def choices(check):
         f"%k = select.gate(0.4) %m low 16 high 8 : {margin} -> {counts}"]), sizes)
 
 
+def search(kept, base=64, block=64, fanout=2, causal=False, coarse="drop", heads=4, key_heads=2, channels=64, type="bf16", lists=False):
+    """A search from coarse to fine that keeps so many nodes on each level, the finest first, and attention over what it finds; with
+    `lists` the lists alone. `coarse` says whether dropped siblings are seen through their means."""
+    q, k = tensor(f"?x{heads}x?x{channels}", type), tensor(f"?x{key_heads}x?x{channels}", type)
+    scores, ids = tensor(f"?x{heads}x?x?", "f32"), tensor(f"?x{heads}x?x?", "i32")
+    counts, rows = tensor(f"?x{heads}x?", "i32"), tensor(f"?x{heads}x?", "f32")
+    length = tensor(f"?x{key_heads}x?x1", "f32")
+    lines = ["%zero = arith.constant 0 : index", "%axis = arith.constant 2 : index",
+             f"%qm = select.summarize mean %q block [{block}] : {q} -> {q}"]
+    parts = []
+    for level in reversed(range(len(kept))):
+        size, top, n = base * fanout**level, level == len(kept) - 1, level
+        lines.append(f"%k{n} = select.summarize mean %k block [{size}] : {k} -> {k}")
+        sets = ""
+        if causal:
+            past = f"i * {block} + {block - 1} - j * {size} >= 0"
+            lines += [f"%past{n} = sparsity.affine affine_set<(i, j) : ({past})> from_start",
+                      f"%own{n} = sparsity.affine affine_set<(i, j) : ({past}, j * {size} + {size - 1} - i * {block} >= 0)> from_start"]
+            sets = f"%past{n} force %own{n}"
+        if top:
+            lines.append(f"%all{n} = select.score dot %qm, %k{n} : {q}, {k} -> {scores}")
+            s = f"%t{n}" if causal else f"%all{n}"
+            if causal:
+                lines.append(f"%t{n} = select.restrict %all{n} within {sets} : {scores}")
+            lines.append(f"%ids{n}, %counts{n} = select.choose top_k({kept[n]}) {s} : {scores} -> {ids}, {counts}")
+        else:
+            s = f"%s{n}"
+            lines += [f"%n{n} = tensor.dim %k{n}, %axis : {k}",
+                      f"%below{n}, %many{n} = select.children %ids{n + 1}, %counts{n + 1} by {fanout} columns(%n{n}) : {ids}, {counts}"
+                      f" -> {ids}, {counts}",
+                      f"{s} = select.score_list dot %qm, %k{n} at %below{n}, %many{n}{' over ' + sets if causal else ''}"
+                      f" : {q}, {k}, {ids}, {counts} -> {scores}",
+                      f"%at{n}, %counts{n} = select.choose top_k({kept[n]}) {s} : {scores} -> {ids}, {counts}",
+                      f"%ids{n} = select.pick %below{n}, %many{n} at %at{n} : {ids}, {counts}, {ids} -> {ids}"]
+        if coarse == "keep":
+            chosen, dropped = ("ids", "others") if top else ("at", "dropped")
+            lines += [f"%left{n} = select.without {s}, %{chosen}{n}, %counts{n} : {scores}, {ids}, {counts}",
+                      f"%others{n}, %rest{n} = select.choose share(1) %left{n} : {scores} -> {ids}, {counts}"]
+            if not top:
+                lines.append(f"%dropped{n} = select.pick %below{n}, %many{n} at %others{n} : {ids}, {counts}, {ids} -> {ids}")
+            lines += [f"%v{n} = select.summarize mean %v block [{size}] : {k} -> {k}",
+                      f"%keys{n} = select.summarize count %k block [{size}] : {k} -> {length}",
+                      f"%seen{n} = sparsity.blocks %{dropped}{n}, %rest{n} query [{block}] key [1] : {ids}, {counts}",
+                      f"%o{n}, %l{n} = attn.attend %q, %k{n}, %v{n} over %seen{n} score (%x, %b, %h, %i, %j) {{\n"
+                      f"    %m = tensor.extract %keys{n}[%b, %zero, %j, %zero] : {length}\n    %log = math.log %m : f32\n"
+                      f"    %y = arith.addf %x, %log : f32\n    attn.yield %y : f32\n  }} : {q}, {k}, {k} -> {q}, {rows}"]
+            parts.append(f"(%o{n}, %l{n})")
+    if lists:
+        return function([f"%q: {q}", f"%k: {k}"], [("%ids0", ids), ("%counts0", counts)], lines)
+    lines += [f"%listed = sparsity.blocks %ids0, %counts0 query [{block}] key [{base}] : {ids}, {counts}",
+              f"%whole = sparsity.{'causal' if causal else 'all'} : !sparsity.set<1>".replace("causal : !sparsity.set<1>", "causal"),
+              "%set = sparsity.intersect %listed, %whole",
+              f"%exact, %lse = attn.attend %q, %k, %v over %set : {q}, {k}, {k} -> {q}, {rows}"]
+    output = "%exact"
+    if parts:
+        lines.append(f"%output, %sum = attn.merge (%exact, %lse), {', '.join(parts)} : {q}, {rows}")
+        output = "%output"
+    return function([f"%q: {q}", f"%k: {k}", f"%v: {k}"], [(output, q)], lines)
+
+
+def searches(check):
+    """Choices among the children of what was chosen before."""
+    sizes = ["b=1,n=2000", "b=2,n=129", "b=1,n=64", "b=1,n=1", "b=1,n=0"]
+    for causal in (False, True):
+        for type, channels in (("bf16", 64), ("f16", 128), ("bf16", 40)):
+            name = f"search {'causal ' if causal else ''}{type} D{channels}"
+            yield check(name, search([3, 2, 2], causal=causal, type=type, channels=channels), sizes)
+    yield check("search fanout 4", search([5, 3, 2], base=128, block=128, fanout=4, causal=True, channels=128), ["b=1,n=9000"])
+    yield check("search of four levels", search([4, 4, 2, 1], fanout=3, channels=64), ["b=1,n=5000"])
+
+
 def cases(check):
     """All of them; `check(name, spec, sets)` makes one."""
     yield from summaries(check)
     yield from scores(check)
     yield from choices(check)
+    yield from searches(check)

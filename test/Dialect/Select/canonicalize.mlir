@@ -185,3 +185,11 @@ func.func @floor_of_one(%q: tensor<1x8x?x64xf32>, %s: tensor<1x8x?x?xf32>) -> te
       : tensor<1x8x?x64xf32>, tensor<1x8x?x64xf32>, tensor<1x8x?x64xf32> -> tensor<1x8x?x64xf32>
   return %o : tensor<1x8x?x64xf32>
 }
+
+// Single tokens from some token on are not all tokens.
+// CHECK-LABEL: func.func @appended_tokens(
+// CHECK:         select.summarize mean %{{.*}} block [1] from(
+func.func @appended_tokens(%k: tensor<1x8x?x64xf16>, %n: index) -> tensor<1x8x?x64xf16> {
+  %0 = select.summarize mean %k block [1] from(%n) : tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return %0 : tensor<1x8x?x64xf16>
+}

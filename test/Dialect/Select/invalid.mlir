@@ -547,3 +547,32 @@ func.func @syntax_reduction(%q: tensor<1x8x?x64xf32>) {
   %s = select.score dot %q, %q rows 8 by min : tensor<1x8x?x64xf32>, tensor<1x8x?x64xf32> -> tensor<1x8x?x?xf32>
   return
 }
+
+// -----
+
+// Blocks of a grid come in no order that tokens are appended in.
+func.func @summarize_4_from(%k: tensor<1x2x256x64xf16>, %n: index) {
+  %d = sparsity.grid [16, 16]
+  // expected-error @+1 {{'select.summarize' op expected tokens of a sequence where blocks are left out, got '!sparsity.domain<2>'}}
+  %0 = select.summarize mean %k block [4, 4] from(%n) in %d
+      : tensor<1x2x256x64xf16>, !sparsity.domain<2> -> tensor<1x2x?x64xf16>
+  return
+}
+
+// -----
+
+func.func @summarize_4_whole(%k: tensor<1x2x256x64xf16>) {
+  %d = sparsity.grid [16, 16]
+  // expected-error @+1 {{'select.summarize' op expected tokens of a sequence where blocks are left out, got '!sparsity.domain<2>'}}
+  %0 = select.summarize mean %k block [4, 4] whole in %d
+      : tensor<1x2x256x64xf16>, !sparsity.domain<2> -> tensor<1x2x?x64xf16>
+  return
+}
+
+// -----
+
+func.func @shape_3_whole(%k: tensor<1x2x100x64xf16>) {
+  // expected-error @+1 {{'select.summarize' op expected a result with extent 12 on axis 2, got 'tensor<1x2x13x64xf16>'}}
+  %0 = select.summarize mean %k block [8] whole : tensor<1x2x100x64xf16> -> tensor<1x2x13x64xf16>
+  return
+}

@@ -163,3 +163,14 @@ func.func @others(%s: tensor<1x8x?x?xf32>, %seed: index) {
   %k = select.gate(0.4) %m low 64 high 32 : tensor<1x8x?xf32> -> tensor<1x8x?xi32>
   return
 }
+
+// CHECK-LABEL: func.func @appended(
+// CHECK:         select.summarize mean %{{.*}} block [128] from(%{{.*}}) : tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+// CHECK:         select.summarize mean %{{.*}} block [128] channels [0, 32] from(%{{.*}}) whole : tensor<1x8x?x64xf16> -> tensor<1x8x?x32xf16>
+// CHECK:         select.summarize max %{{.*}} block [128] whole : tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+func.func @appended(%k: tensor<1x8x?x64xf16>, %n: index) {
+  %0 = select.summarize mean %k block [128] from(%n) : tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  %1 = select.summarize mean %k block [128] channels [0, 32] from(%n) whole : tensor<1x8x?x64xf16> -> tensor<1x8x?x32xf16>
+  %2 = select.summarize max %k block [128] whole : tensor<1x8x?x64xf16> -> tensor<1x8x?x64xf16>
+  return
+}

@@ -166,3 +166,42 @@ func.func @select_1_pointers(%p: tensor<1x?xi32>, %ids: memref<1x2x?x?xi32>, %co
       : tensor<1x?xi32>, tensor<1x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
   return
 }
+
+// -----
+
+func.func @children_1(%ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>, %i: memref<1x2x?x?xi32>, %c: memref<1x2x?xi32>, %b: index) {
+  // expected-error @+1 {{'tile.children' op expected at least one child of a node, got 0}}
+  tile.children %ids, %counts[%b, %b, %b] by 0 columns %b into %i, %c
+      : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  return
+}
+
+// -----
+
+func.func @select_1_places(%ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>, %at: tensor<1x2x?xi32>, %i: memref<1x2x?x?xi32>, %b: index) {
+  // expected-error @+1 {{'tile.pick' op expected places of rank 4 with elements i32, got 'tensor<1x2x?xi32>'}}
+  tile.pick %ids, %counts at %at[%b, %b, %b] into %i
+      : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>
+  return
+}
+
+// -----
+
+func.func @select_1_without(%s: tensor<1x2x?xf32>, %ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>, %t: memref<1x2x?x?xf32>, %b: index) {
+  // expected-error @+1 {{'tile.without' op expected scores of rank 4 with elements f16, bf16 or f32, got 'tensor<1x2x?xf32>'}}
+  tile.without %s, %ids, %counts[%b, %b, %b] into %t
+      : tensor<1x2x?xf32>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xf32>
+  return
+}
+
+// -----
+
+func.func @select_2_force(%q: tensor<1x2x?x64xf16>, %ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>, %t: memref<1x2x?x?xf32>, %b: index) {
+  // expected-error @+1 {{'tile.score_list' op expected region force to be a function from ('index', 'index') to 'i1'}}
+  tile.score_list %q, %q at %ids, %counts[%b, %b, %b] scale 0.125 into %t force {
+  ^bb0(%r: index):
+    %y = arith.constant true
+    tile.yield %y : i1
+  } : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xf32>
+  return
+}

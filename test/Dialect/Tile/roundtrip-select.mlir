@@ -113,3 +113,30 @@ func.func @formats(%mask: tensor<1x2x?x?xi8>, %ids: tensor<1x2x?x?xi32>, %counts
       : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?xi32>, memref<1x2x?xi32>
   return
 }
+
+// CHECK-LABEL: func.func @candidates(
+// CHECK:         tile.children %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] by 4 columns %{{.*}} into %{{.*}}, %{{.*}} : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+// CHECK:         tile.score_list %{{.*}}, %{{.*}} at %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] scale 1.250000e-01 into %{{.*}} within {
+// CHECK:         } force {
+// CHECK:         } : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xf32>
+// CHECK:         tile.pick %{{.*}}, %{{.*}} at %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] into %{{.*}} :
+// CHECK:         tile.without %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] into %{{.*}} :
+func.func @candidates(%q: tensor<1x2x?x64xf16>, %s: tensor<1x2x?x?xf32>, %ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>,
+                      %t: memref<1x2x?x?xf32>, %i: memref<1x2x?x?xi32>, %c: memref<1x2x?xi32>, %b: index) {
+  tile.children %ids, %counts[%b, %b, %b] by 4 columns %b into %i, %c
+      : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  tile.score_list %q, %q at %ids, %counts[%b, %b, %b] scale 0.125 into %t within {
+  ^bb0(%r: index, %j: index):
+    %y = arith.cmpi sle, %j, %r : index
+    tile.yield %y : i1
+  } force {
+  ^bb0(%r: index, %j: index):
+    %y = arith.cmpi eq, %j, %r : index
+    tile.yield %y : i1
+  } : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xf32>
+  tile.pick %ids, %counts at %ids[%b, %b, %b] into %i
+      : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, tensor<1x2x?x?xi32>, memref<1x2x?x?xi32>
+  tile.without %s, %ids, %counts[%b, %b, %b] into %t
+      : tensor<1x2x?x?xf32>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xf32>
+  return
+}

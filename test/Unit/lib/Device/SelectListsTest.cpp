@@ -9,6 +9,7 @@
 #include <array>
 #include <barrier>
 #include <bit>
+#include <cmath>
 #include <gtest/gtest.h>
 #include <memory>
 #include <thread>
@@ -63,6 +64,9 @@ void __syncthreads() { running->meeting.arrive_and_wait(); }
 
 constexpr int __NV_ATOMIC_RELAXED = __ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK = 0;
 void __nv_atomic_store_n(signed char *place, signed char value, int order, int) {
+  __atomic_store_n(place, value, order);
+}
+void __nv_atomic_store_n(u32 *place, u32 value, int order, int) {
   __atomic_store_n(place, value, order);
 }
 
@@ -198,4 +202,47 @@ TEST_F(SelectLists, pointersOutsideReadNothingOutside) {
     });
   expectEqual(listed, known.ids);
   expectEqual(lengths, known.counts);
+}
+
+TEST_F(SelectLists, childrenAndPlaces) {
+  for (int64_t by : {1, 3, 40}) {
+    draw(static_cast<uint64_t>(by), 6, 20, 9);
+    int64_t below = 20 * by - 1;
+    reference::Lists known = reference::childrenOf(ids.view(), counts.view(), by, below);
+    OwnedTensor children(ElementType::I32, known.ids.view().shape);
+    OwnedTensor lengths(ElementType::I32, known.counts.view().shape);
+    OwnedTensor expected = reference::pickOf(known.ids.view(), known.counts.view(), ids.view());
+    OwnedTensor picked(ElementType::I32, expected.view().shape);
+    for (int64_t at = 0; at < rows; ++at) {
+      launch(1, [&] {
+        childrenOf(row<const int>(ids, at), *number(counts, at), static_cast<int>(by), below,
+                   row<int>(children, at), number(lengths, at));
+      });
+      launch(1, [&] {
+        pickEntries(row<const int>(children, at), *number(lengths, at), row<const int>(ids, at),
+                    row<int>(picked, at));
+      });
+    }
+    expectEqual(children, known.ids);
+    expectEqual(lengths, known.counts);
+    expectEqual(picked, expected);
+  }
+}
+
+TEST_F(SelectLists, scoresWithoutWhatIsListed) {
+  for (int64_t width : {0, 1, 33, 100}) {
+    draw(static_cast<uint64_t>(width), 4, width, 30);
+    OwnedTensor scores(ElementType::F32, {1, 1, rows, width}),
+        left = OwnedTensor::clone(scores.view());
+    OwnedTensor mask = reference::maskOfList(ids.view(), counts.view(), width);
+    for (int64_t at = 0; at < rows; ++at) {
+      launch(1, [&] {
+        withoutListed(row<const float>(scores, at), row<const int>(ids, at), *number(counts, at),
+                      row<float>(left, at));
+      });
+      for (int64_t column = 0; column < width; ++column)
+        EXPECT_EQ(left.view().at({0, 0, at, column}) == -INFINITY,
+                  mask.view().at({0, 0, at, column}) != 0);
+    }
+  }
 }
