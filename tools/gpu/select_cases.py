@@ -183,6 +183,10 @@ def searches(check):
         for type, channels in (("bf16", 64), ("f16", 128), ("bf16", 40)):
             name = f"search {'causal ' if causal else ''}{type} D{channels}"
             yield check(name, search([3, 2, 2], causal=causal, type=type, channels=channels), sizes)
+    for causal in (False, True):
+        for channels in (64, 128):
+            yield check(f"search {'causal ' if causal else ''}with coarse columns D{channels}",
+                        search([3, 2, 2], causal=causal, coarse="keep", channels=channels), sizes)
     yield check("search fanout 4", search([5, 3, 2], base=128, block=128, fanout=4, causal=True, channels=128), ["b=1,n=9000"])
     yield check("search of four levels", search([4, 4, 2, 1], fanout=3, channels=64), ["b=1,n=5000"])
 
