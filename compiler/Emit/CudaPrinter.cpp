@@ -371,6 +371,8 @@ void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
         formatv("static constexpr bool hasMargin = {0};", attend.getMargin() ? "true" : "false"));
     out.line("static constexpr float margin = " + floatText(margin) + ";");
   }
+  out.line("/// Whether element functions return what tiles add to all their scores.");
+  out.line(formatv("static constexpr bool hasOffsets = {0};", hasOffsets() ? "true" : "false"));
   int64_t pieceKeys = attend.getPieceKeys();
   out.line(formatv("static constexpr int pieceKeys = {0}, pieces = {1};", pieceKeys,
                    static_cast<int64_t>(attend.getKeys()) / pieceKeys));

@@ -194,7 +194,8 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
     out.close();
     return success();
   }
-  if (!yield.keepsScore()) {
+  std::optional<APFloat> offset = getOffset(kind);
+  if (!yield.keepsScore() && !offset) {
     // Where eight neighbouring keys lie in one row, only the innermost coordinate tells them apart.
     bool isShort = keyBox.back() % 8 != 0;
     out.line("#pragma unroll");
@@ -224,6 +225,25 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
   return success();
 }
 
+std::optional<APFloat> AttendPrinter::getOffset(unsigned kind) {
+  Block &block = attend.getElements()[kind].front();
+  auto sum = cast<hopper::YieldOp>(block.getTerminator()).getScore().getDefiningOp<arith::AddFOp>();
+  // Rules that leave out blocks look at whole scores.
+  if (!sum || attend.isGathered() || attend.getTaken() || attend.getKeyBox(kind).empty())
+    return std::nullopt;
+  Value score = block.getArgument(0);
+  Value added = sum.getLhs() == score ? sum.getRhs() : sum.getLhs();
+  APFloat offset(0.f);
+  bool isOffset = (sum.getLhs() == score || sum.getRhs() == score) &&
+                  matchPattern(added, m_ConstantFloat(&offset)) && offset.isFinite();
+  return isOffset ? std::optional(offset) : std::nullopt;
+}
+
+bool AttendPrinter::hasOffsets() {
+  return llvm::any_of(llvm::seq<unsigned>(0, attend.getElements().size()),
+                      [&](unsigned kind) { return getOffset(kind).has_value(); });
+}
+
 bool AttendPrinter::changesScores(unsigned kind) {
   Block &block = attend.getElements()[kind].front();
   auto yield = cast<hopper::YieldOp>(block.getTerminator());
@@ -248,6 +268,8 @@ LogicalResult AttendPrinter::writeElements(CodeWriter &out, ScalarPrinter &scala
                         "(&scores)[Config::keys / 2]) {"
                       : "return [=, &consumer, &args](int kind, const int (&at)[3], float "
                         "(&scores)[Config::keys / 2]) {");
+  if (hasOffsets())
+    out.line("float offset = 0.f;");
   if (attend.getNatural()) {
     out.line("#pragma unroll");
     out.line("for (int i = 0; i < Config::keys / 2; ++i)");
@@ -255,10 +277,17 @@ LogicalResult AttendPrinter::writeElements(CodeWriter &out, ScalarPrinter &scala
   }
   for (const Kind &kind : kinds) {
     out.open(formatv(isGathered ? "if (kinds >> {0} & 1) {{" : "if (kind == {0}) {{", kind.number));
-    if (failed(writeKind(out, scalars, kind.parts, kind.number, attend.getKeyBox(kind.number))))
-      return failure();
+    std::optional<APFloat> offset = getOffset(kind.number);
+    auto yield = cast<hopper::YieldOp>(kind.parts.block.getTerminator());
+    if (offset)
+      out.line("offset = " + floatText(offset->convertToDouble()) + ";");
+    if (!offset || !yield.getLower().empty())
+      if (failed(writeKind(out, scalars, kind.parts, kind.number, attend.getKeyBox(kind.number))))
+        return failure();
     out.close();
   }
+  if (hasOffsets())
+    out.line("return offset;");
   out.close("};");
   return success();
 }

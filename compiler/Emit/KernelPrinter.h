@@ -154,6 +154,10 @@ private:
   /// Whether tiles of a kind change scores: not the identity's, nor those that the walk never
   /// names.
   bool changesScores(unsigned kind);
+  /// What tiles of a kind add to all their scores, where that is a constant. The pipeline takes it
+  /// to the row's maximum instead of to each score.
+  std::optional<llvm::APFloat> getOffset(unsigned kind);
+  bool hasOffsets();
   /// Whether some tile may hold pairs that are not live.
   bool isMasked();
   /// The address of a row of channels in memory.

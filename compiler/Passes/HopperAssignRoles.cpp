@@ -17,8 +17,9 @@ using namespace lacuna;
 static constexpr int64_t ofRead = 14;
 /// Bounds along several axes that one entry of a list has.
 static constexpr int64_t ofNest = 4;
-/// Maps and places of one more pair of tensors that tiles come from.
-static constexpr int64_t ofSource = 12;
+/// Maps and places of one more pair of tensors that tiles come from. Those of many are looked up by
+/// number.
+static constexpr int64_t ofSource = 12, mostSources = 5, ofManySources = 26;
 /// The places of the pieces of two packed tiles.
 static constexpr int64_t ofPacking = 8;
 
@@ -51,8 +52,9 @@ static int64_t countWalkValues(hopper::AttendOp op) {
   bool isPacked = op.getPieceKeys() < static_cast<int64_t>(op.getKeys());
   llvm::SmallPtrSet<Value, 4> sources;
   op.getWalk().walk([&](hopper::TileOp tile) { sources.insert(tile.getKey()); });
-  int64_t more = sources.empty() ? 0 : static_cast<int64_t>(sources.size()) - 1;
-  return most + (isPacked ? ofPacking : 0) + more * ofSource;
+  int64_t others = std::max<int64_t>(static_cast<int64_t>(sources.size()), 1) - 1;
+  int64_t ofSources = others < mostSources ? others * ofSource : ofManySources;
+  return most + (isPacked ? ofPacking : 0) + ofSources;
 }
 
 namespace {

@@ -438,8 +438,7 @@ protected:
     if constexpr (!Shared<C>::isGathered)
       releaseKeys();
     releaseOutput();
-    mask(note, elements, scores);
-    softmax</*First=*/true>(scale, scores, correction);
+    softmax</*First=*/true>(scale, mask(note, elements, scores), scores, correction);
     convert(scores, weights);
 
     bool first = true;
@@ -460,8 +459,7 @@ protected:
       pin(scores);
       if constexpr (!Shared<C>::isGathered)
         releaseKeys();
-      mask(note, elements, scores);
-      softmax</*First=*/false>(scale, scores, correction);
+      softmax</*First=*/false>(scale, mask(note, elements, scores), scores, correction);
       // The softmax has to run beside the product. Nothing but a branch that depends on its last
       // instruction keeps the assembler from moving the wait in front of all of it: sums of
       // exponentials are never negative, and it does not know.
@@ -501,26 +499,30 @@ protected:
   /// that all lanes get the same: what depends on it stays in uniform registers.
   __device__ static int shareFirst(int value) { return __reduce_or_sync(~0u, unsigned(value)); }
   /// Applies the element function, and hides the pieces that a packed tile lacks. What it reads of
-  /// gathered keys lies in their slot, which is given back here.
+  /// gathered keys lies in their slot, which is given back here. Returns what is to be added to all
+  /// scores.
   template <class Elements>
-  __device__ void mask(const TileNote &note, Elements &&elements, float (&scores)[C::keys / 2]) {
-    if constexpr (C::pieces == 1) {
-      elements(note.kind & ~lastOfItem, note.at, scores);
+  __device__ float mask(const TileNote &note, Elements &&elements, float (&scores)[C::keys / 2]) {
+    const int kind = note.kind & (C::pieces == 1 ? ~lastOfItem : kindMask);
+    float offset = 0.f;
+    if constexpr (Shared<C>::isGathered) {
+      elements(kind, shared.places(keys.slot), scores);
+      __syncwarp();
+      releaseKeys();
+    } else if constexpr (C::hasOffsets) {
+      offset = elements(kind, note.at, scores);
     } else {
-      if constexpr (Shared<C>::isGathered) {
-        elements(note.kind & kindMask, shared.places(keys.slot), scores);
-        __syncwarp();
-        releaseKeys();
-      } else {
-        elements(note.kind & kindMask, note.at, scores);
-      }
+      elements(kind, note.at, scores);
+    }
+    if constexpr (C::pieces > 1) {
       const int present = (note.kind & ~lastOfItem) >> piecesShift;
       if (present == C::pieces)
-        return;
+        return offset;
       const LiveBits<C::keys> live = innerAxis<C::keys, C::keys, int>(0, 0, present * C::pieceKeys);
       hide<C::keys>(live, 0, scores);
       hide<C::keys>(live, 1, scores);
     }
+    return offset;
   }
   /// Waits for a slot to be filled. Rows that threads have copied are seen by matrix instructions
   /// behind a fence.
@@ -580,8 +582,11 @@ protected:
   }
 
   template <bool First>
-  __device__ void softmax(float scale, float (&scores)[C::keys / 2], float (&correction)[2]) {
+  __device__ void softmax(float scale, float offset, float (&scores)[C::keys / 2],
+                          float (&correction)[2]) {
     float top[2] = {maximum[0], maximum[1]};
+    if (C::hasOffsets)
+      top[0] = top[1] = -INFINITY_F32;
 #pragma unroll
     for (int i = 0; i < C::keys / 2; ++i)
       top[i / 2 % 2] = fmaxf(top[i / 2 % 2], scores[i]);
@@ -590,6 +595,8 @@ protected:
     for (int r = 0; r < 2; ++r) {
       top[r] = fmaxf(top[r], __shfl_xor_sync(~0u, top[r], 1));
       top[r] = fmaxf(top[r], __shfl_xor_sync(~0u, top[r], 2));
+      if (C::hasOffsets)
+        top[r] = fmaxf(maximum[r], top[r] + offset);
       // A row that has seen no key keeps -inf; its shift must stay finite.
       shift[r] = top[r] == -INFINITY_F32 ? 0.f : top[r] * scale;
       if (!First) {
@@ -597,6 +604,8 @@ protected:
         sum[r] *= correction[r];
       }
       maximum[r] = top[r];
+      if (C::hasOffsets)
+        shift[r] -= offset * scale;
     }
 #pragma unroll
     for (int i = 0; i < C::keys / 2; ++i) {

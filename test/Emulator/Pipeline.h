@@ -219,6 +219,10 @@ template <class C> struct Consumer {
         std::vector<u32> places(tile.places);
         places.resize(C::keys);
         elements(tile.kind, places.data(), scores);
+      } else if constexpr (C::hasOffsets) {
+        float offset = elements(tile.kind, tile.at, scores);
+        for (float &score : scores)
+          score += offset;
       } else {
         elements(tile.kind, tile.at, scores);
       }
