@@ -34,6 +34,8 @@ struct HopperRegisters {
 
 /// The most keys of a tile that several boxes share.
 constexpr int64_t mostPackedKeys = 128;
+/// Registers that masks of gathered keys take, which look at one pair after the other.
+constexpr int64_t gatheredElements = 20;
 /// Registers of a producer that gathers keys, or that packs boxes of a list.
 constexpr int64_t packingProducer = 88;
 

@@ -131,7 +131,7 @@ static int64_t limitRegisters(const HopperProblem &problem, const HopperShape &s
 /// The most keys of a tile of gathered ones that registers and shared memory allow.
 static int64_t chooseGatheredKeys(const HopperProblem &problem, HopperShape shape) {
   for (shape.keys = mostPackedKeys; shape.keys > leastCopiedKeys; shape.keys -= 16)
-    if (estimateRegisters(shape, problem.elementRegisters) <= limitRegisters(problem, shape) &&
+    if (estimateRegisters(shape, gatheredElements) <= limitRegisters(problem, shape) &&
         sharedMemoryBytes(shape, fitHopperRings(shape)) <= sharedMemoryLimit)
       break;
   return shape.keys;
@@ -150,7 +150,8 @@ static HopperCandidate describe(const HopperProblem &problem, const Extents &que
   shape.isGathered = isGathered(key);
   if (shape.isGathered)
     shape.keys = chooseGatheredKeys(problem, shape);
-  candidate.registers = estimateRegisters(shape, problem.elementRegisters);
+  candidate.registers =
+      estimateRegisters(shape, shape.isGathered ? gatheredElements : problem.elementRegisters);
   candidate.registerLimit = limitRegisters(problem, shape);
   HopperRings rings = fitHopperRings(shape);
   candidate.querySlots = rings.querySlots;

@@ -43,8 +43,8 @@ unsigned HostProgramBuilder::product(ArrayRef<unsigned> values) {
   return result;
 }
 
-/// The host operation of a two-operand op; quotients are of non-negative sizes, where all rounding
-/// rules but "up" agree.
+/// The host operation of a two-operand op; unsigned ones and quotients are of sizes, where all
+/// rounding rules but "up" agree.
 static std::optional<HostOp> binaryOp(Operation *op) {
   return TypeSwitch<Operation *, std::optional<HostOp>>(op)
       .Case<arith::AddIOp>([](auto) { return HostOp::Add; })
@@ -53,8 +53,8 @@ static std::optional<HostOp> binaryOp(Operation *op) {
       .Case<arith::DivUIOp, arith::FloorDivSIOp>([](auto) { return HostOp::FloorDiv; })
       .Case<arith::CeilDivUIOp, arith::CeilDivSIOp>([](auto) { return HostOp::CeilDiv; })
       .Case<arith::RemUIOp>([](auto) { return HostOp::Mod; })
-      .Case<arith::MinSIOp>([](auto) { return HostOp::Min; })
-      .Case<arith::MaxSIOp>([](auto) { return HostOp::Max; })
+      .Case<arith::MinSIOp, arith::MinUIOp>([](auto) { return HostOp::Min; })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>([](auto) { return HostOp::Max; })
       .Case<arith::AndIOp>([](auto) { return HostOp::And; })
       .Case<arith::OrIOp>([](auto) { return HostOp::Or; })
       .Default([](Operation *) { return std::nullopt; });

@@ -64,6 +64,7 @@ void lacuna::joinHeads(tile::KernelOp kernel, Value query, Value key, int64_t he
                             "expected query heads in groups of {0} for each key head, got {1} and "
                             "{2} key heads",
                             ValueRange{count, all, keyHeads});
+  kernel->removeAttr(headTileMark);
   terminator.getGridMutable()[1].assign(
       builder.createOrFold<arith::DivUIOp>(loc, terminator.getGrid()[1], count));
 }

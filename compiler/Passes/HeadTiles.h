@@ -20,7 +20,7 @@ constexpr llvm::StringLiteral headTileMark = "lacuna.head_tile";
 int64_t countHeadGroup(attn::AttendOp op, int64_t group);
 
 /// Makes each point along the head axis of `kernel` stand for `heads` heads, of which its body gets
-/// the first. The launch requires that they have the same head of `key`.
+/// the first, and takes the mark away. The launch requires that they have the same head of `key`.
 void joinHeads(tile::KernelOp kernel, mlir::Value query, mlir::Value key, int64_t heads);
 
 } // namespace lacuna

@@ -57,7 +57,9 @@ def AssignTilesPass : Pass<"lacuna-assign-tiles", "::mlir::func::FuncOp"> {
 
     `query_tile` and `key_tile` list one extent per axis of the set's domain, for
     concatenated domains segment after segment. Attributes that are there
-    already are kept.
+    already are kept. Where the query blocks of a list are too small for a
+    warpgroup, `lacuna.head_tile` says how many neighbouring heads, with the same
+    list and keys, share a tile on sm_90a.
 
     Requires: nothing beyond valid IR. Leaves: both attributes on every attend.
 
@@ -263,6 +265,8 @@ def TileToHopperPass : Pass<"lacuna-tile-to-hopper"> {
     arithmetic. The loops over key tiles go to the producer; what each tile
     needs beyond the product (score function, mask) becomes an element function,
     one per distinct combination and source of keys, chosen by the tile's kind.
+    In a kernel with `lacuna.head_tile` a point of the grid stands for so many heads,
+    whose rows are one tile.
 
     Requires: masks as predicates (`lacuna-expand-masks`), loops with bounds
     (`lacuna-expand-footprints`), f16 or bf16 inputs, head dimensions of 32 to
@@ -325,7 +329,8 @@ def HopperPackTilesPass : Pass<"lacuna-hopper-pack-tiles"> {
     Where the walk goes along a list, `keys` becomes the largest multiple of the
     boxes' keys, at most 128, that fits into registers and shared memory. Boxes
     that follow each other and have no mask then share a tile. Query tiles of one
-    warpgroup run in two blocks on a multiprocessor where both fit.
+    warpgroup run in two blocks on a multiprocessor where both fit. Boxes of fewer
+    than 16 keys, which are gathered, share tiles whatever their masks.
 
     Requires: `lacuna-tile-to-hopper`. Leaves: tiles that are a part of `keys`.
 

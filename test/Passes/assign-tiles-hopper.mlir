@@ -112,6 +112,38 @@ func.func @block_tiles(%q: tensor<1x1x?x128xbf16>, %ids: tensor<1x1x?x?xi32>, %c
   return %o0, %o1, %o2 : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
 }
 
+// Heads with one list and the same keys share a tile: as many as fill two warpgroups, or three, or one. Single keys
+// fill a tile together, and so do blocks of them.
+// CHECK-LABEL: func.func @head_tiles(
+// CHECK:         key_tile = array<i64: 1>, lacuna.head_tile = 4 : i64, query_tile = array<i64: 32>
+// CHECK:         key_tile = array<i64: 8>, lacuna.head_tile = 2 : i64, query_tile = array<i64: 32>
+// CHECK:         key_tile = array<i64: 64>, lacuna.head_tile = 4 : i64, query_tile = array<i64: 48>
+// CHECK:         key_tile = array<i64: 1>, lacuna.head_tile = 2 : i64, query_tile = array<i64: 64>
+// Two heads of 64 rows have tiles of their own where the copy engine brings keys.
+// CHECK:         key_tile = array<i64: 64>, query_tile = array<i64: 64>
+func.func @head_tiles(%q: tensor<1x8x?x64xbf16>, %k: tensor<1x2x?x64xbf16>, %l: tensor<1x4x?x64xbf16>,
+                      %ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>)
+    -> (tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>) {
+  %a = sparsity.blocks %ids, %counts query [32] key [1] group 4 : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>
+  %b = sparsity.blocks %ids, %counts query [32] key [8] group 4 : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>
+  %c = sparsity.blocks %ids, %counts query [48] key [64] group 4 : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>
+  %d = sparsity.blocks %ids, %counts query [64] key [1] group 4 : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>
+  %e = sparsity.blocks %ids, %counts query [64] key [64] group 4 : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>
+  %o0 = attn.attend %q, %k, %k over %a
+      : tensor<1x8x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16> -> tensor<1x8x?x64xbf16>
+  // Two query heads have a key head.
+  %o1 = attn.attend %q, %l, %l over %b
+      : tensor<1x8x?x64xbf16>, tensor<1x4x?x64xbf16>, tensor<1x4x?x64xbf16> -> tensor<1x8x?x64xbf16>
+  %o2 = attn.attend %q, %k, %k over %c
+      : tensor<1x8x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16> -> tensor<1x8x?x64xbf16>
+  %o3 = attn.attend %q, %k, %k over %d
+      : tensor<1x8x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16> -> tensor<1x8x?x64xbf16>
+  %o4 = attn.attend %q, %k, %k over %e
+      : tensor<1x8x?x64xbf16>, tensor<1x2x?x64xbf16>, tensor<1x2x?x64xbf16> -> tensor<1x8x?x64xbf16>
+  return %o0, %o1, %o2, %o3, %o4
+      : tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>
+}
+
 // Sets that are classified need no tiles in blocks, and take them where they can be had: what is taken away of
 // single keys leaves the choice free, large blocks of a map hold whole tiles, small ones do not.
 // CHECK-LABEL: func.func @classified_tiles(

@@ -220,3 +220,38 @@ tile.kernel @masked attributes {inputs = 4, outputs = 1} plan {
   } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
   tile.end
 }
+
+// -----
+
+// Single keys are gathered into as large a tile, with or without masks.
+// CHECK-LABEL: tile.kernel @single
+// CHECK:         hopper.attend {{.*}} keys 128 into
+// CHECK:           hopper.tile kind 1 {{.*}} box [1]
+tile.kernel @single attributes {inputs = 4, outputs = 1} plan {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>, %ids: tensor<?xi32>):
+  %one = arith.constant 1 : index
+  tile.plan grid(%one, %one, %one) shapes(%one, %one, %one, %one)
+} body {
+^bb0(%q: tensor<1x1x?x128xbf16>, %k: tensor<1x1x?x128xbf16>, %v: tensor<1x1x?x128xbf16>, %ids: tensor<?xi32>,
+     %o: memref<1x1x?x128xbf16>, %b: index, %h: index, %t: index):
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %width = arith.constant 1 : index
+  %n = arith.constant 4096 : index
+  %count = arith.constant 8 : index
+  hopper.attend %q[%b, %h] at(%t) of(%n) base %zero box [128] keys 16 into %o scale 0.125 walk {
+    scf.for %e = %zero to %count step %one {
+      %id = tensor.extract %ids[%e] : tensor<?xi32>
+      %block = arith.index_cast %id : i32 to index
+      %at = arith.muli %block, %width : index
+      hopper.tile kind 1 %k, %v[%b, %h] at(%at) of(%n) base %zero box [1] : tensor<1x1x?x128xbf16>, tensor<1x1x?x128xbf16>
+    }
+  } elements {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s
+  }, {
+  ^bb0(%s: f32, %i: index, %j: index):
+    hopper.yield %s within(%zero) to(%i)
+  } {value_dim = 128 : i64} : tensor<1x1x?x128xbf16> -> memref<1x1x?x128xbf16>
+  tile.end
+}

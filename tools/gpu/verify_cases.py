@@ -205,6 +205,59 @@ def lists():
     yield case("of cubes", cubes + "%set = LIST", blocks=((4, 8, 8), (2, 8, 8)), axes=3, arguments=sizes, sets=lines, d=128)
 
 
+def tokens():
+    """Lists of single keys and of blocks too small for the copy engine, and query tiles of several heads."""
+    sets = ["b=2,n=300,ids=40%", "b=1,nq=130,nk=700,ids=30%,counts=ragged", "b=1,n=64,ids=100%", "b=1,n=1,ids=100%",
+            "b=1,nq=0,nk=200,ids=50%", "b=1,nq=200,nk=70,ids=50%,counts=ragged", "b=1,nq=70,nk=0,ids=50%", "b=1,n=2100,ids=20%,counts=ragged"]
+    past = "%list = LIST\n%past = sparsity.causal\n%set = sparsity.intersect %list, %past"
+    near = ("%list = LIST\n%near = sparsity.window left(70) right(0)\n%sinks = sparsity.prefix 5\n"
+            "%some = sparsity.union %list, %near, %sinks\n%past = sparsity.causal\n%set = sparsity.intersect %some, %past")
+    diagonal = ("%list = LIST\n%own = sparsity.block_diagonal 32\n%some = sparsity.union %list, %own\n%past = sparsity.causal\n"
+                "%set = sparsity.intersect %some, %past")
+    holes = ("%list = LIST\n%past = sparsity.causal\n%some = sparsity.columns [3, 17, 40]\n%rest = sparsity.subtract %past, %some\n"
+             "%set = sparsity.intersect %list, %rest")
+    dots = "%list = LIST\n%past = sparsity.causal\n%dots = sparsity.stride 7\n%some = sparsity.union %list, %dots\n%set = sparsity.intersect %past, %some"
+
+    def case(name, ops, query, key=1, group=4, hq=8, hkv=2, d=128, shape=None, lines=sets, arguments="", extra="", files=None, type="bf16",
+             strided=False, sanitize=False, **more):
+        tensors = f"tensor<{shape or f'?x{hq // group}'}x?x?xi32>, tensor<{shape or f'?x{hq // group}'}x?xi32>"
+        ids, counts = tensors.split(", ")
+        shared = f" group {group}" if group > 1 else ""
+        text = ops.replace("LIST", f"sparsity.blocks %ids, %counts query [{query}] key [{key}]{shared} : {tensors}")
+        return Check("tokens", f"{name} {query}x{key} group {group} D{d}",
+                     spec(text, type, hq, hkv, d, arguments=f", %ids: {ids}, %counts: {counts}{arguments}", **more),
+                     [line + extra for line in lines], ["--strided"] if strided else [], files, sanitize=sanitize)
+
+    # Kascade's, and the same for other groups and channels.
+    yield case("diagonal, causal", diagonal, 32, hq=16, hkv=4, sanitize=True)
+    for query, group, d, dv in ((32, 4, 64, 64), (16, 8, 64, 64), (8, 16, 96, 96), (64, 2, 128, 128), (32, 2, 128, 64), (48, 4, 64, 64),
+                                (32, 4, 256, 256), (32, 4, 72, 40)):
+        yield case("causal", past, query, group=group, hq=max(8, group), hkv=max(8, group) // group, d=d, dv=dv, sanitize=d == 72)
+    # Queries of one head that fill warpgroups.
+    for query in (64, 128):
+        yield case("near", near, query, group=1, hq=4, hkv=2, d=64, type="f16")
+    for key in (2, 4, 8):
+        yield case("near", near, 32, key, d=64, sanitize=key == 8)
+        yield case("alone", "%set = LIST", 128, key, group=1, hq=2, hkv=1)
+    yield case("alone", "%set = LIST", 32, strided=True, sanitize=True)
+    yield case("holes", holes, 32)
+    yield case("dots", dots, 32, d=64)
+    yield case("one list for all heads", near, 32, group=1, shape="1x1", strided=True)
+    yield case("softcap", past, 32, clauses=SOFTCAP)
+    yield case("documents", "%list = LIST\n%own = sparsity.documents %cu, %cu causal : tensor<?xi32>, tensor<?xi32>\n"
+               "%set = sparsity.intersect %list, %own", 32, arguments=", %cu: tensor<?xi32>", lines=["b=1,n=300,ids=40%"],
+               extra=",cu=0:130:131:290")
+    yield case("odd ids", near, 32, shape="1x1", group=1, lines=[
+        "b=1,n=70,ids=4:3:2:1:0:5:-1:69:70:1000000:-2000000000:2147483647:-2147483648:0:1,counts=9:3:-1",
+        "b=2,n=128,ids=1:0:0:1,counts=1:2:0:2147483647"], sanitize=True)
+    for name, set in (("causal", past), ("alone", "%set = LIST")):
+        yield case(f"NaN among other keys, {name}", set, 32, group=1, shape="1x1", hq=2, hkv=2, d=64, lines=["b=1,n=300,ids=20%"],
+                   files=poisoned({299: NAN, 200: INFINITY, 131: NAN, 7: NAN}))
+    # Heads that share a tile of the copy engine.
+    for key, d in ((64, 128), (16, 64)):
+        yield case("near", near, 32, key, d=d)
+
+
 SOFTCAP = """ score (%s, %b, %h, %i, %j) {
     %cap = arith.constant 20.0 : f32
     %ratio = arith.divf %s, %cap : f32
@@ -391,7 +444,8 @@ def from_folder(folder):
                 yield Check("random", file[:-5], content, sets.read().split())
 
 
-GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, hierarchies, skips, selects, clauses, heads, strided, poison, large, speeds)
+GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, tokens, hierarchies, skips, selects, clauses, heads, strided,
+          poison, large, speeds)
 
 
 def table(random_folder=None):

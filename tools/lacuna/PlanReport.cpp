@@ -125,11 +125,29 @@ static llvm::StringRef limitOf(const TileClocks &clocks) {
   return clocks.softmax > clocks.products ? "softmax" : "products";
 }
 
+/// Clocks of a tile; of a whole one where keys are gathered.
+static TileClocks estimateWhole(const PlanReport &plan, ScoreMask mask) {
+  HopperShape shape = plan.shapes.front().shape;
+  if (shape.isGathered)
+    shape.keys = plan.packedKeys;
+  return estimateTile(shape, mask);
+}
+
+/// How much of such a tile one of those that are counted is: in one head, and a piece of a tile of
+/// gathered keys.
+static double partOfWhole(const PlanReport &plan) {
+  const HopperCandidate &chosen = plan.shapes.front();
+  double part = 1 / static_cast<double>(chosen.heads);
+  return chosen.shape.isGathered ? part * static_cast<double>(chosen.key.front()) /
+                                       static_cast<double>(plan.packedKeys)
+                                 : part;
+}
+
 /// Clocks of a tile without a mask; of its part of a packed one.
 static TileClocks estimateFull(const PlanReport &plan) {
   HopperShape shape = plan.shapes.front().shape;
-  if (plan.packedKeys == 0)
-    return estimateTile(shape, ScoreMask::None);
+  if (plan.packedKeys == 0 || shape.isGathered)
+    return estimateWhole(plan, ScoreMask::None);
   double part = static_cast<double>(shape.keys) / static_cast<double>(plan.packedKeys);
   // Each piece is copied by itself.
   double loads = estimateTile(shape, ScoreMask::None).loads;
@@ -145,7 +163,7 @@ static TileClocks estimateFull(const PlanReport &plan) {
 static Prediction predict(const PlanReport &plan, const AttendCounts *counts) {
   const HopperCandidate &shape = plan.shapes.front();
   TileClocks full = estimateFull(plan);
-  TileClocks partial = estimateTile(shape.shape, plan.mask);
+  TileClocks partial = estimateWhole(plan, plan.mask);
   Prediction prediction;
   bool mostlyFull = !counts || 2 * counts->counts.fullTiles >= counts->counts.liveTiles;
   prediction.limit = limitOf(mostlyFull ? full : partial);
@@ -156,9 +174,10 @@ static Prediction predict(const PlanReport &plan, const AttendCounts *counts) {
   double items =
       static_cast<double>(counts->counted) *
       std::ceil(static_cast<double>(plan.queries) / static_cast<double>(shape.shape.rows));
-  double clocks = static_cast<double>(counts->counts.fullTiles) * full.total +
-                  static_cast<double>(counts->counts.partialTiles()) * partial.total +
-                  items * estimateItem(plan.rings.querySlots);
+  double clocks =
+      partOfWhole(plan) * (static_cast<double>(counts->counts.fullTiles) * full.total +
+                           static_cast<double>(counts->counts.partialTiles()) * partial.total) +
+      items * estimateItem(plan.rings.querySlots);
   prediction.seconds = entries * clocks / clockRate / multiprocessors;
   prediction.flops = 2.0 * static_cast<double>(shape.shape.headDim + shape.shape.valueDim) *
                      static_cast<double>(counts->totalLivePairs());
@@ -272,7 +291,7 @@ static void printShape(const PlanReport &plan, const AttendCounts *counts, llvm:
   os << "    registers       about " << chosen.registers << " of " << plan.registers.consumer
      << " per thread that computes, " << plan.registers.producer << " for the producer\n"
      << "    full tile       " << clocksText(estimateFull(plan)) << '\n'
-     << "    partial tile    " << clocksText(estimateTile(chosen.shape, plan.mask)) << '\n';
+     << "    partial tile    " << clocksText(estimateWhole(plan, plan.mask)) << '\n';
   if (chosen.queryTiles > 0)
     os << formatv("    key tiles       {0} for {1} query tiles of a head, {2:F1} each, {3} of them "
                   "full\n",
@@ -309,9 +328,14 @@ void printPlan(const PlanReport &plan, const AttendCounts *counts, llvm::raw_ost
   if (plan.fused > 1)
     os << "    fused           one kernel for " << plan.fused
        << " attends, without partial results in memory\n";
+  bool isGathered = !plan.shapes.empty() && plan.shapes.front().shape.isGathered;
   if (plan.packedKeys > 0)
-    os << "    packing         key tiles without a mask share tiles of " << plan.packedKeys
-       << " keys\n";
+    os << (isGathered ? "    gathered        keys are copied row by row into tiles of "
+                      : "    packing         key tiles without a mask share tiles of ")
+       << plan.packedKeys << " keys\n";
+  if (!plan.shapes.empty() && plan.shapes.front().heads > 1)
+    os << "    heads           " << plan.shapes.front().heads << " heads share a tile of "
+       << plan.shapes.front().shape.rows << " rows\n";
   if (plan.shapes.empty())
     os << "    tiles           even boxes: shapes are compared on domains of one segment only\n";
   else
@@ -337,6 +361,8 @@ static llvm::json::Object toJson(const HopperCandidate &shape) {
     object["key_tiles"] = shape.keyTiles;
     object["full_tiles"] = shape.fullTiles;
   }
+  if (shape.heads > 1)
+    object["heads"] = shape.heads;
   if (shape.refusal != HopperRefusal::None)
     object["refused"] = stringify(shape.refusal);
   return object;
@@ -357,8 +383,8 @@ llvm::json::Object toJson(const PlanReport &plan, const AttendCounts *counts) {
   const HopperCandidate &chosen = plan.shapes.front();
   Prediction prediction = predict(plan, counts);
   object["chosen"] = toJson(chosen);
-  object["full_tile_clocks"] = toJson(estimateTile(chosen.shape, ScoreMask::None));
-  object["partial_tile_clocks"] = toJson(estimateTile(chosen.shape, plan.mask));
+  object["full_tile_clocks"] = toJson(estimateWhole(plan, ScoreMask::None));
+  object["partial_tile_clocks"] = toJson(estimateWhole(plan, plan.mask));
   object["limit"] = prediction.limit;
   if (prediction.seconds > 0) {
     object["expected_seconds"] = prediction.seconds;
