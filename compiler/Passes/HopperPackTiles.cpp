@@ -13,8 +13,8 @@ using namespace mlir;
 using namespace lacuna;
 
 /// Registers that bounds and addresses take beside a packed tile, and those that predicates of
-/// pairs take.
-static constexpr int64_t ofBounds = 20, ofPredicates = 100;
+/// pairs take; what rows look up in memory for gathered keys.
+static constexpr int64_t ofBounds = 20, ofPredicates = 100, ofLookups = 16;
 
 /// Whether the walk reads numbers of blocks at places that a loop counts. Classes of tiles are
 /// bytes.
@@ -44,15 +44,23 @@ static bool hasPredicates(hopper::AttendOp op) {
   });
 }
 
+/// Whether some element function reads memory.
+static bool looksUp(hopper::AttendOp op) {
+  return llvm::any_of(op.getElements(), [](Region &region) {
+    return region.walk([](tensor::ExtractOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  });
+}
+
 static bool fits(hopper::AttendOp op, int64_t keys, int64_t blocks) {
   auto query = cast<RankedTensorType>(op.getQuery().getType());
   HopperShape shape = {
       query.getDimSize(3), static_cast<int64_t>(op.getValueDim()), op.getRows(), keys, blocks,
       op.isGathered()};
   int64_t registers = hopperRegistersFor(shape.consumers(), packingProducer, 0, blocks).consumer;
+  int64_t elements = hasPredicates(op) ? ofPredicates : ofBounds;
   // Pairs of gathered keys are masked one by one, whatever the mask.
-  bool isDear = op.isGathered() ? op.getNatural() : hasPredicates(op);
-  int64_t elements = isDear ? ofPredicates : ofBounds;
+  if (op.isGathered() && !op.getNatural())
+    elements = gatheredElements + (looksUp(op) ? ofLookups : 0);
   return estimateRegisters(shape, elements) <= registers &&
          sharedMemoryBytes(shape, fitHopperRings(shape)) <= sharedMemoryLimitOf(blocks);
 }

@@ -17,6 +17,7 @@ struct KeyRows {
 template <class Index, class Load, class Visit>
 __device__ __forceinline__ void forLanesAhead(Index lower, Index upper, Index step, Load &&load,
                                               Visit &&visit) {
+  lower = settled(lower), upper = settled(upper);
   if (!(lower < upper))
     return;
   const int lane = threadIdx.x % 32;
@@ -40,6 +41,7 @@ __device__ __forceinline__ void forLanesAhead(Index lower, Index upper, Index st
 /// Calls visit(i, isThere) with a round per lane.
 template <class Index, class Visit>
 __device__ __forceinline__ void forSpread(Index lower, Index upper, Index step, Visit &&visit) {
+  lower = settled(lower), upper = settled(upper);
 #pragma unroll 1
   for (Index base = lower; base < upper; base += 32 * step) {
     const Index mine = base + static_cast<int>(threadIdx.x % 32) * step;

@@ -251,7 +251,7 @@ def tokens():
         "b=1,n=70,ids=4:3:2:1:0:5:-1:69:70:1000000:-2000000000:2147483647:-2147483648:0:1,counts=9:3:-1",
         "b=2,n=128,ids=1:0:0:1,counts=1:2:0:2147483647"], sanitize=True)
     for name, set in (("causal", past), ("alone", "%set = LIST")):
-        yield case(f"NaN among other keys, {name}", set, 32, group=1, shape="1x1", hq=2, hkv=2, d=64, lines=["b=1,n=300,ids=20%"],
+        yield case(f"NaN among other keys, {name}", set, 32, group=1, shape="1x1", d=64, lines=["b=1,n=300,ids=20%"],
                    files=poisoned({299: NAN, 200: INFINITY, 131: NAN, 7: NAN}))
     # Heads that share a tile of the copy engine.
     for key, d in ((64, 128), (16, 64)):

@@ -138,9 +138,9 @@ static TileClocks estimateWhole(const PlanReport &plan, ScoreMask mask) {
 static double partOfWhole(const PlanReport &plan) {
   const HopperCandidate &chosen = plan.shapes.front();
   double part = 1 / static_cast<double>(chosen.heads);
-  return chosen.shape.isGathered ? part * static_cast<double>(chosen.key.front()) /
-                                       static_cast<double>(plan.packedKeys)
-                                 : part;
+  return chosen.shape.isGathered
+             ? part * static_cast<double>(chosen.key.front()) / static_cast<double>(plan.packedKeys)
+             : part;
 }
 
 /// Clocks of a tile without a mask; of its part of a packed one.
