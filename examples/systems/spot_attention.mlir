@@ -1,11 +1,10 @@
 // SpotAttention's selector (evidence: its abstract and a listing). A small selector has queries and keys of its own, one
 // head for all; what they score is close to the attention that the heads pay on average, so a share of its softmax is a
 // budget. Two nested rules: the blocks that hold 95 % of it, then of their tokens those that hold 90 % of what is left, at
-// most 128. 64 queries share the list. A map of tokens costs as much as the tiles that the tokens lie in.
+// most 128. 64 queries share the list, whose keys are gathered one by one.
 func.func @spot_attention(%q: tensor<?x4x?x32xbf16>, %k: tensor<?x2x?x32xbf16>, %v: tensor<?x2x?x32xbf16>,
     %sq: tensor<?x1x?x16xbf16>, %sk: tensor<?x1x?x16xbf16>)
     -> tensor<?x4x?x32xbf16> attributes {lacuna.sizes = {n = 500, b = 1}} {
-  %axis = arith.constant 2 : index
   %past = sparsity.causal
   // Of each token and of each block, for 64 queries together.
   %token = select.score dot %sq, %sk over %past rows 64 by log_sum_exp
@@ -19,10 +18,7 @@ func.func @spot_attention(%q: tensor<?x4x?x32xbf16>, %k: tensor<?x2x?x32xbf16>, 
   %candidates = select.restrict %token within %inside : tensor<?x1x?x?xf32>
   %ids, %counts = select.choose top_p(0.9) %candidates cap 128
     : tensor<?x1x?x?xf32> -> tensor<?x1x?x?xi32>, tensor<?x1x?xi32>
-  %n = tensor.dim %k, %axis : tensor<?x2x?x32xbf16>
-  %mask = select.mask_of_list %ids, %counts columns(%n)
-    : tensor<?x1x?x?xi32>, tensor<?x1x?xi32> -> tensor<?x1x?x?xi8>
-  %listed = sparsity.bitmap %mask query [64] key [1] : tensor<?x1x?x?xi8>
+  %listed = sparsity.blocks %ids, %counts query [64] key [1] : tensor<?x1x?x?xi32>, tensor<?x1x?xi32>
   // Every query sees itself.
   %self = sparsity.window left(0) right(0)
   %either = sparsity.union %listed, %self

@@ -2,7 +2,7 @@
 
     LACUNA_LIBRARY=build/release/lib/liblacuna.so.0 python3 tools/gpu/selection.py [WORD ...] [--json FILE] [--tokens 131072]
 
-Needs PyTorch with a GPU. A word chooses the tables whose name has it: check, steps, chain, ragged, density. Times are medians of device time
+Needs PyTorch with a GPU. A word chooses the tables whose name has it: check, steps, chain, ragged, tokens, density. Times are medians of device time
 over runs that follow each other, in one process with cuDNN's attention.
 """
 import argparse
@@ -227,6 +227,45 @@ def ragged(report, n):
         report(f"ragged {share:.0%} {n}", times)
 
 
+KV, ROWS = 4, 32
+
+
+def shared_lists(n, key, share, causal):
+    """Random lists of blocks of `key` keys that 32 rows of a group share, in rising order: ids, counts and live pairs of H heads."""
+    rows, blocks = n // ROWS, n // key
+    past = torch.arange(rows, device="cuda") * ROWS // key if causal else torch.full((rows,), blocks, device="cuda")
+    counts = (past * share).ceil().long()
+    capacity = int(counts.max())
+    place, ids = torch.arange(capacity, device="cuda"), []
+    for _ in range(KV):
+        chosen = torch.rand(rows, blocks, device="cuda").masked_fill(torch.arange(blocks, device="cuda") >= past[:, None], -1.0)
+        order = chosen.topk(capacity, dim=-1).indices
+        kept = torch.where(place < counts[:, None], order, blocks).sort(-1).values
+        ids.append(torch.where(kept < blocks, kept, -1).int())
+    pairs = int(counts.sum()) * key * ROWS * H
+    if causal:
+        pairs += H * rows * (ROWS * (ROWS + 1) // 2)
+    return torch.stack(ids)[None].contiguous(), counts.int().expand(1, KV, rows).contiguous(), pairs
+
+
+def tokens_of_group(report, n):
+    """Lists of single keys and of small blocks, shared by 32 rows of the four heads of a group; Kascade's, with its diagonal, last."""
+    ids, counts, keys = f"tensor<?x{KV}x?x?xi32>", f"tensor<?x{KV}x?xi32>", tokens(KV)
+    q, k, v = draw(n), draw(n, KV), draw(n, KV)
+    for key, causal in ((16, False), (8, False), (4, False), (2, False), (1, False), (1, True)):
+        set = [f"%listed = sparsity.blocks %ids, %counts query [{ROWS}] key [{key}] group {H // KV} : {ids}, {counts}"]
+        if causal:
+            set += [f"%own = sparsity.block_diagonal {ROWS}", "%some = sparsity.union %listed, %own", PAST,
+                    "%set = sparsity.intersect %some, %past"]
+        else:
+            set[0] = set[0].replace("%listed", "%set")
+        program = lacuna.compile(function([f"%q: {Q}", f"%k: {keys}", f"%v: {keys}", f"%ids: {ids}", f"%counts: {counts}"], [("%o", Q)],
+                                          set + [f"%o = attn.attend %q, %k, %v over %set : {Q}, {keys}, {keys} -> {Q}"]))
+        lists, numbers_, pairs = shared_lists(n, key, 0.1, causal)
+        ms = time(lambda: program(q, k, v, lists, numbers_))
+        report(f"tokens key {key}{' causal, diagonal' if causal else ''} {n}", {"ms": ms, "TFLOP/s": 4 * D * pairs / ms / 1e9})
+
+
 def density(report, n):
     """Lists of growing density against attention to everything."""
     blocks = n // BLOCK
@@ -266,6 +305,8 @@ def main():
         whole(report, options.tokens)
     if wanted("ragged"):
         ragged(report, min(options.tokens, 32768))
+    if wanted("tokens"):
+        tokens_of_group(report, min(options.tokens, 32768))
     if wanted("density"):
         density(report, min(options.tokens, 32768))
     if options.json:
