@@ -19,6 +19,8 @@ static constexpr double fullGap = 270;
 /// Up to this many channels the exponentials take as long as the products and a third consumer
 /// helps; beyond, its smaller share of registers costs more.
 static constexpr int64_t mostChannelsOfThree = 64;
+/// Beyond, three warpgroups of heads' rows have registers for no key tile at all.
+static constexpr int64_t mostChannelsOfThreeHeads = 128;
 /// Differences that the model does not see: the shape with fewer keys is taken.
 static constexpr double tie = 0.005;
 
@@ -84,9 +86,12 @@ static int64_t chooseHeads(const HopperProblem &problem, ArrayRef<int64_t> query
   bool isEnough = rows % 64 == 0 && (rows > 64 || !isGathered(key));
   if (isEnough || query.size() > 1)
     return 1;
-  for (int64_t all : {128, 192, 64})
-    if (all % rows == 0 && problem.headGroup % (all / rows) == 0)
+  int64_t channels = std::max(problem.headDim, problem.valueDim);
+  for (int64_t all : {128, 192, 64}) {
+    bool fits = all <= 128 || channels <= mostChannelsOfThreeHeads;
+    if (fits && all % rows == 0 && problem.headGroup % (all / rows) == 0)
       return all / rows;
+  }
   return 1;
 }
 

@@ -144,6 +144,17 @@ func.func @head_tiles(%q: tensor<1x8x?x64xbf16>, %k: tensor<1x2x?x64xbf16>, %l: 
       : tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>, tensor<1x8x?x64xbf16>
 }
 
+// Six heads of 32 rows are three warpgroups, which have no registers for so many channels: two heads are one.
+// CHECK-LABEL: func.func @head_tiles_wide(
+// CHECK:         key_tile = array<i64: 4>, lacuna.head_tile = 2 : i64, query_tile = array<i64: 32>
+func.func @head_tiles_wide(%q: tensor<1x6x?x192xbf16>, %k: tensor<1x1x?x192xbf16>, %ids: tensor<1x1x?x?xi32>,
+                           %counts: tensor<1x1x?xi32>) -> tensor<1x6x?x192xbf16> {
+  %set = sparsity.blocks %ids, %counts query [32] key [4] group 6 : tensor<1x1x?x?xi32>, tensor<1x1x?xi32>
+  %o = attn.attend %q, %k, %k over %set
+      : tensor<1x6x?x192xbf16>, tensor<1x1x?x192xbf16>, tensor<1x1x?x192xbf16> -> tensor<1x6x?x192xbf16>
+  return %o : tensor<1x6x?x192xbf16>
+}
+
 // Sets that are classified need no tiles in blocks, and take them where they can be had: what is taken away of
 // single keys leaves the choice free, large blocks of a map hold whole tiles, small ones do not.
 // CHECK-LABEL: func.func @classified_tiles(
