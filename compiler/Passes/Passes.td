@@ -258,6 +258,30 @@ def AttnToMapPass : Pass<"lacuna-attn-to-map", "::mlir::ModuleOp"> {
   let dependentDialects = ["::lacuna::tile::TileDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def SeparateResultsPass : Pass<"lacuna-separate-results", "::mlir::func::FuncOp"> {
+  let summary = "give each result of a function memory of its own";
+  let description = [{
+    A launch on a GPU writes its results where the caller wants them, and two
+    results are two places. Where a function returns one value twice, or a value
+    whose memory a later launch overwrites in part (`into`), the launches that
+    make it run again into memory of its own. Equal attends become one
+    before that; who returns both pays for both.
+
+    Requires: functions of launches (`lacuna-attn-to-tile`, `lacuna-select-to-tile`).
+    Leaves: returned values of different launches or of different outputs.
+
+    ```mlir
+    %o = tile.launch @f(%q) : ...
+    return %o, %o
+    // becomes
+    %o = tile.launch @f(%q) : ...
+    %p = tile.launch @f(%q) : ...
+    return %o, %p
+    ```
+  }];
+  let dependentDialects = ["::lacuna::tile::TileDialect"];
+}
+
 def TileToHopperPass : Pass<"lacuna-tile-to-hopper"> {
   let summary = "split an attention program into a producer's walk and consumers' element functions";
   let description = [{

@@ -33,6 +33,7 @@
 //  12. hopper-pack-tiles    Before registers and rings, which follow the size of tiles.
 //  13. hopper-assign-roles, hopper-place-rings, hopper-schedule
 //                           Roles first: a schedule needs to know how many take turns.
+//  14. separate-results     Last, for nothing may merge equal launches again.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Pipelines/Pipelines.h"
@@ -118,6 +119,7 @@ void lacuna::buildLoopsToHopper(OpPassManager &passes, const SpecToHopperOptions
   passes.addPass(createHopperAssignRolesPass({options.consumerRegisters}));
   passes.addPass(createHopperPlaceRingsPass({options.stages, options.querySlots}));
   passes.addPass(createHopperSchedulePass({options.pingPong}));
+  passes.addNestedPass<func::FuncOp>(createSeparateResultsPass());
 }
 
 void lacuna::buildSpecToHopper(OpPassManager &passes, const SpecToHopperOptions &options) {

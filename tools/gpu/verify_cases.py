@@ -333,6 +333,14 @@ def selects():
     return select_cases.cases(lambda name, spec, sets: Check("selects", name, spec, sets, sanitize="floor" not in name))
 
 
+def returned_twice():
+    """Equal attends and values that are returned again: each result has memory of its own."""
+    with open(os.path.join(EXAMPLES, "..", "test", "Emulator", "cases.test")) as file:
+        text = file.read().split("#--- twice.mlir\n")[1].split("#---")[0]
+    yield Check("returned twice", "outputs and sums", text, ["b=2,n=100", "b=1,n=1"])
+    yield Check("returned twice", "strided", text, ["b=2,n=100"], ["--strided"])
+
+
 def clauses():
     sinks = " sinks %sinks : tensor<?xf32>"
     yield Check("clauses", "a sink per head, empty rows among them",
@@ -444,8 +452,8 @@ def from_folder(folder):
                 yield Check("random", file[:-5], content, sets.read().split())
 
 
-GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, tokens, hierarchies, skips, selects, clauses, heads, strided,
-          poison, large, speeds)
+GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, tokens, hierarchies, skips, selects, returned_twice,
+          clauses, heads, strided, poison, large, speeds)
 
 
 def table(random_folder=None):
