@@ -211,6 +211,9 @@ struct DenseComparison {
 
 static std::optional<DenseComparison> compareWithDense(const PlanReport &plan,
                                                        const AttendCounts *counts) {
+  // Copies of single keys are not those of the model.
+  if (plan.shapes.front().shape.keys < leastCopiedKeys)
+    return std::nullopt;
   Prediction set = predict(plan, counts);
   if (!counts || set.seconds <= 0 || counts->counts.livePairs == 0)
     return std::nullopt;
