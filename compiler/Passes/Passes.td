@@ -120,11 +120,9 @@ def PeelFullTilesPass : Pass<"lacuna-peel-full-tiles"> {
     are full: visiting those first, in a loop of their own whose body has no
     mask, leaves the mask to the few partial ones.
 
-    Loops that are `ascending` stay as they are: two loops would visit full tiles
-    first.
+    Ascending loops stay: two would visit full tiles first.
 
-    Requires: nothing beyond valid IR. Leaves: no `tile.for_each live` but
-    ascending ones.
+    Requires: nothing beyond valid IR. Leaves: of `tile.for_each live` ascending ones only.
 
     ```mlir
     %r = tile.for_each live %set ... { mask; step }
@@ -178,9 +176,8 @@ def ExpandFootprintsPass : Pass<"lacuna-expand-footprints"> {
     them; each is tested for being full. Sets whose footprint is not one box keep
     the grid.
 
-    An `ascending` loop becomes one loop, also where its tiles are several boxes,
-    with a test for what lies between them. Each tile is tested for being full, and
-    then has no mask.
+    An `ascending` loop becomes one, also where its tiles are several boxes, with a
+    test for what lies between them; each tile is tested for being full.
 
     Requires: masks expanded (`lacuna-expand-masks`), sets defined by ops in the
     same function or kernel. Leaves: no `tile.for_each` and no sparsity op.
@@ -261,25 +258,19 @@ def AttnToMapPass : Pass<"lacuna-attn-to-map", "::mlir::ModuleOp"> {
 def SeparateResultsPass : Pass<"lacuna-separate-results", "::mlir::func::FuncOp"> {
   let summary = "give each result of a function memory of its own";
   let description = [{
-    A launch on a GPU writes its results where the caller wants them, and two
-    results are two places. Where a function returns one value twice, or a value
-    whose memory a later launch overwrites in part (`into`), the launches that
-    make it run again into memory of its own. Equal attends become one
-    before that; who returns both pays for both.
+    A launch on a GPU writes its results where the caller wants them. Where a
+    function returns a value twice, or one whose memory a later launch overwrites
+    in part (`into`), the launches that make it run again into memory of its own.
 
     Requires: functions of launches (`lacuna-attn-to-tile`, `lacuna-select-to-tile`).
     Leaves: returned values of different launches or of different outputs.
 
     ```mlir
-    %o = tile.launch @f(%q) : ...
     return %o, %o
-    // becomes
-    %o = tile.launch @f(%q) : ...
-    %p = tile.launch @f(%q) : ...
+    // becomes, with the launch that makes %o once more
     return %o, %p
     ```
   }];
-  let dependentDialects = ["::lacuna::tile::TileDialect"];
 }
 
 def TileToHopperPass : Pass<"lacuna-tile-to-hopper"> {
