@@ -185,5 +185,7 @@ TEST_F(RepeatedLaunchTest, aMillionLaunches) {
   EXPECT_TRUE(good);
   EXPECT_EQ(countAllocations().value_or(0), before);
   std::cout << "sample: " << spent.count() / repeats << " ns\n";
-  EXPECT_LT(spent.count() / repeats, 10e3);
+  // Under a sanitizer, which counts no allocations, the time says nothing.
+  if (countAllocations())
+    EXPECT_LT(spent.count() / repeats, 10e3);
 }
