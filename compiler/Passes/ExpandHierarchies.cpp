@@ -1,13 +1,16 @@
 //===- ExpandHierarchies.cpp - far nodes are seen through columns ---------===//
+#include "compiler/Passes/FusedMerges.h"
 #include "compiler/Passes/Passes.h"
 #include "compiler/Passes/TileChoice.h"
 
 #include "dialects/Attn/Attn.h"
+#include "dialects/Attn/AttnAttributes.h"
 #include "dialects/Select/Select.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IntegerSet.h"
+#include "mlir/IR/Matchers.h"
 
 #include <cmath>
 
@@ -56,14 +59,19 @@ private:
   /// The set of pairs of queries and columns that satisfy all of `constraints`, expressions that
   /// must not be negative in the query d0, the column d1 and shifts to positions, s0 the query's
   /// own, s1 and s2 those of the far nodes before and after it.
-  Value makeSet(ArrayRef<AffineExpr> constraints);
+  Value makeSet(ArrayRef<AffineExpr> constraints, bool withinKeys);
   AffineExpr positionBy(unsigned symbol);
   /// What is seen key by key.
   Value makeExactPart(OpFoldResult nearBlocks);
-  /// The columns of a level, each standing for `width` keys.
-  Value makeLevel(int64_t level, bool isTop);
-  attn::AttendOp attend(Value key, Value value, Value set, int64_t width);
-  void writeCount(attn::AttendOp attend, int64_t width);
+  /// The columns of a level on one side of the query.
+  Value makeLevel(int64_t level, bool isTop, bool isAfter);
+  attn::AttendOp attend(Value key, Value value, Value set);
+  /// Adds the logarithm of the number of keys that a column stands for: `width`, but for the last
+  /// one where columns after the query are seen.
+  void writeCount(attn::AttendOp attend, int64_t width, bool isAfter);
+  /// Whether masks of the part take registers for themselves.
+  bool isHeavy(attn::AttendOp part);
+  attn::MergeOp mergeParts(ArrayRef<attn::AttendOp> parts);
 
   attn::AttendOp op;
   DyadicOp set;
@@ -167,7 +175,7 @@ AffineExpr HierarchyExpansion::positionBy(unsigned symbol) {
   return getAffineDimExpr(0, op.getContext()) + getAffineSymbolExpr(symbol, op.getContext());
 }
 
-Value HierarchyExpansion::makeSet(ArrayRef<AffineExpr> constraints) {
+Value HierarchyExpansion::makeSet(ArrayRef<AffineExpr> constraints, bool withinKeys) {
   // Only the shifts that constraints use are numbers of the set.
   SmallVector<AffineExpr> replacements;
   SmallVector<Value> numbers;
@@ -187,7 +195,7 @@ Value HierarchyExpansion::makeSet(ArrayRef<AffineExpr> constraints) {
   SmallVector<int64_t> dynamic(numbers.size(), ShapedType::kDynamic);
   return sparsity::AffineOp::create(builder, loc, sparsity::SetType::get(op.getContext(), {1}),
                                     integers, numbers, dynamic, Value(), /*from_start=*/true,
-                                    /*within_keys=*/isPast());
+                                    withinKeys);
 }
 
 Value HierarchyExpansion::makeExactPart(OpFoldResult nearBlocks) {
@@ -204,10 +212,10 @@ Value HierarchyExpansion::makeExactPart(OpFoldResult nearBlocks) {
   AffineExpr first = positionBy(1).floorDiv(base) * base;
   AffineExpr last =
       isPast() ? positionBy(0) : positionBy(2).floorDiv(base) * base + (base - 1 + neighbour);
-  return makeSet({key - first + neighbour, last - key});
+  return makeSet({key - first + neighbour, last - key}, isPast());
 }
 
-Value HierarchyExpansion::makeLevel(int64_t level, bool isTop) {
+Value HierarchyExpansion::makeLevel(int64_t level, bool isTop, bool isAfter) {
   AffineExpr column = getAffineDimExpr(1, op.getContext());
   int64_t size = base;
   for (int64_t step = 0; step < level; ++step)
@@ -222,56 +230,106 @@ Value HierarchyExpansion::makeLevel(int64_t level, bool isTop) {
     SmallVector<AffineExpr> past = {ownOf(1) - column - 1};
     if (!isTop)
       past.push_back(column - parentOf(1));
-    return makeSet(past);
+    return makeSet(past, /*withinKeys=*/true);
+  }
+  if (isAfter) {
+    SmallVector<AffineExpr> future = {column - ownOf(2) - 2 * child};
+    if (!isTop)
+      future.push_back(parentOf(2) + 2 * children - 1 - column);
+    return makeSet(future, /*withinKeys=*/false);
   }
   SmallVector<AffineExpr> past = {ownOf(1) - child - column - 1};
   if (!isTop)
     past.push_back(column - parentOf(1) + children);
-  Value before = makeSet(past);
-  if (isPast())
-    return before;
-  SmallVector<AffineExpr> future = {column - ownOf(2) - 2 * child};
-  if (!isTop)
-    future.push_back(parentOf(2) + 2 * children - 1 - column);
-  Value after = makeSet(future);
-  return sparsity::UnionOp::create(builder, loc, before.getType(), ValueRange{before, after});
+  return makeSet(past, /*withinKeys=*/true);
 }
 
-/// Adds the logarithm of the number of keys that a column stands for.
-void HierarchyExpansion::writeCount(attn::AttendOp attend, int64_t width) {
+void HierarchyExpansion::writeCount(attn::AttendOp attend, int64_t width, bool isAfter) {
+  if (width == 1)
+    return;
   OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(attend);
   Type f32 = builder.getF32Type(), index = builder.getIndexType();
+  auto number = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(builder, loc, value).getResult();
+  };
+  // Nodes before the query's own are whole.
+  Value log = arith::ConstantOp::create(
+      builder, loc, builder.getF32FloatAttr(static_cast<float>(std::log(double(width)))));
+  Value last, logOfLast;
+  if (isAfter) {
+    Value count = builder.createOrFold<arith::CeilDivSIOp>(loc, keyCount, number(width));
+    last = builder.createOrFold<arith::SubIOp>(loc, count, number(1));
+    Value before = builder.createOrFold<arith::MulIOp>(loc, last, number(width));
+    Value keys = builder.createOrFold<arith::SubIOp>(loc, keyCount, before);
+    Value word = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), keys);
+    logOfLast = math::LogOp::create(builder, loc, arith::SIToFPOp::create(builder, loc, f32, word));
+  }
   Block *block = builder.createBlock(&attend.getScore());
   for (Type type : {f32, index, index, index, index})
     block->addArgument(type, loc);
-  Value log;
-  if (isPast()) {
-    // Nodes before the query's own are whole.
-    log = arith::ConstantOp::create(
-        builder, loc, builder.getF32FloatAttr(static_cast<float>(std::log(double(width)))));
-  } else {
-    Value step = arith::ConstantIndexOp::create(builder, loc, width);
-    Value first = arith::MulIOp::create(builder, loc, block->getArgument(4), step);
-    Value rest = arith::SubIOp::create(builder, loc, keyCount, first);
-    Value count = arith::MinSIOp::create(builder, loc, rest, step);
-    Value number = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), count);
-    log = math::LogOp::create(builder, loc, arith::SIToFPOp::create(builder, loc, f32, number));
+  if (isAfter) {
+    Value isLast =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, block->getArgument(4), last);
+    log = arith::SelectOp::create(builder, loc, isLast, logOfLast, log);
   }
   Value sum = arith::AddFOp::create(builder, loc, block->getArgument(0), log);
   attn::YieldOp::create(builder, loc, sum);
 }
 
-attn::AttendOp HierarchyExpansion::attend(Value key, Value value, Value pairs, int64_t width) {
+attn::AttendOp HierarchyExpansion::attend(Value key, Value value, Value pairs) {
   auto output = op.getOutput().getType();
   auto lse = RankedTensorType::get(output.getShape().drop_back(), builder.getF32Type());
-  auto part = attn::AttendOp::create(
+  return attn::AttendOp::create(
       builder, loc, output, lse, /*taken=*/Type(), op.getQuery(), key, value, pairs,
       /*sinks=*/Value(), /*below=*/Value(), op.getScaleAttr(), builder.getUnitAttr(),
       /*skip_query=*/DenseI64ArrayAttr(), /*skip_key=*/DenseI64ArrayAttr(), /*margin=*/FloatAttr(),
       op.getQueryTileAttr(), op.getKeyTileAttr());
-  if (width > 1)
-    writeCount(part, width);
-  return part;
+}
+
+bool HierarchyExpansion::isHeavy(attn::AttendOp part) {
+  std::optional<HierarchyPart> place = HierarchyPart::read(part);
+  auto isKnown = [](Value number) { return matchPattern(number, m_Constant()); };
+  // The last column after a query may be shorter, which its score function asks for.
+  return !part.getSet().getDefiningOp<sparsity::AffineOp>() || !isKnown(shift) ||
+         !isKnown(shiftBefore) || place->side == HierarchyPart::Side::After;
+}
+
+attn::MergeOp HierarchyExpansion::mergeParts(ArrayRef<attn::AttendOp> parts) {
+  auto merge = [&](ValueRange outputs, ValueRange lses) {
+    return attn::MergeOp::create(builder, loc, outputs.front().getType(), lses.front().getType(),
+                                 outputs, lses);
+  };
+  // One kernel for as many parts as it has registers for, and a merge of what these leave.
+  SmallVector<Value> outputs, lses, ofKernels, lsesOfKernels;
+  auto closeKernel = [&] {
+    if (outputs.size() > 1) {
+      attn::MergeOp inner = merge(outputs, lses);
+      inner->setAttr(attn::oneKernel, builder.getUnitAttr());
+      outputs = {inner.getOutput()};
+      lses = {inner.getLse()};
+    }
+    llvm::append_range(ofKernels, outputs);
+    llvm::append_range(lsesOfKernels, lses);
+    outputs.clear();
+    lses.clear();
+  };
+  int64_t heavy = 0;
+  bool isLarge =
+      llvm::count_if(parts, [&](attn::AttendOp part) { return isHeavy(part); }) > mostHeavyParts;
+  for (attn::AttendOp part : parts) {
+    heavy += isHeavy(part);
+    if (isLarge && heavy > mostHeavyParts) {
+      closeKernel();
+      heavy = isHeavy(part);
+    }
+    outputs.push_back(part.getOutput());
+    lses.push_back(part.getLse());
+  }
+  if (!isLarge)
+    return merge(outputs, lses);
+  closeKernel();
+  return merge(ofKernels, lsesOfKernels);
 }
 
 LogicalResult HierarchyExpansion::run() {
@@ -280,13 +338,13 @@ LogicalResult HierarchyExpansion::run() {
   OpFoldResult nearBlocks = countNearBlocks();
   readPositions(nearBlocks);
   Value exact = makeExactPart(nearBlocks);
-  SmallVector<attn::AttendOp> parts = {attend(op.getKey(), op.getValue(), exact, 1)};
+  SmallVector<attn::AttendOp> parts = {attend(op.getKey(), op.getValue(), exact)};
   auto note = [&](const HierarchyPart &part) {
     parts.back()->setAttr(HierarchyPart::attribute, part.write(op.getContext()));
   };
-  note({-1, base, base});
+  note({-1, base, base, HierarchyPart::Side::Both});
   // Nodes before a query's own are whole where the query stands at a key.
-  if (set.getFromStart() && isPast())
+  if (set.getFromStart())
     parts.front()->setAttr(attn::AttnDialect::queriesWithinKeys, builder.getUnitAttr());
   Value keys = op.getKey(), values = op.getValue();
   int64_t width = base / columns, levels = countLevels();
@@ -296,16 +354,17 @@ LogicalResult HierarchyExpansion::run() {
     int64_t by = fromBelow ? fanout : width;
     keys = reduce(fromBelow ? keys : op.getKey(), by);
     values = reduce(fromBelow ? values : op.getValue(), by);
-    parts.push_back(attend(keys, values, makeLevel(level, level == levels - 1), width));
-    note({level, width * columns, columns});
+    using Side = HierarchyPart::Side;
+    for (Side side : {Side::Before, Side::After}) {
+      bool isAfter = side == Side::After;
+      if (isAfter && isPast())
+        continue;
+      parts.push_back(attend(keys, values, makeLevel(level, level == levels - 1, isAfter)));
+      writeCount(parts.back(), width, isAfter);
+      note({level, width * columns, columns, side});
+    }
   }
-  SmallVector<Value> outputs, lses;
-  for (attn::AttendOp part : parts) {
-    outputs.push_back(part.getOutput());
-    lses.push_back(part.getLse());
-  }
-  auto merge = attn::MergeOp::create(builder, loc, parts.front().getOutput().getType(),
-                                     parts.front().getLse().getType(), outputs, lses);
+  attn::MergeOp merge = mergeParts(parts);
   op.getOutput().replaceAllUsesWith(merge.getOutput());
   if (op.getLse())
     op.getLse().replaceAllUsesWith(merge.getLse());

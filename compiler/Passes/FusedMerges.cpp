@@ -12,9 +12,6 @@
 using namespace mlir;
 using namespace lacuna;
 
-/// Parts whose masks one kernel has registers for.
-static constexpr int64_t mostHeavyParts = 3;
-
 double lacuna::getScale(attn::AttendOp op) {
   if (std::optional<APFloat> scale = op.getScale())
     return scale->convertToFloat();

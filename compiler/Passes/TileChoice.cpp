@@ -270,15 +270,15 @@ bool lacuna::hasHopperModel(const Segments &segments) {
 }
 
 Attribute HierarchyPart::write(MLIRContext *context) const {
-  return DenseI64ArrayAttr::get(context, {level, nodeKeys, columns});
+  return DenseI64ArrayAttr::get(context, {level, nodeKeys, columns, static_cast<int64_t>(side)});
 }
 
 std::optional<HierarchyPart> HierarchyPart::read(Operation *op) {
   auto numbers = op->getAttrOfType<DenseI64ArrayAttr>(attribute);
-  if (!numbers || numbers.size() != 3 || numbers[1] < 1 || numbers[2] < 1 ||
-      numbers[1] % numbers[2] != 0)
+  if (!numbers || numbers.size() != 4 || numbers[1] < 1 || numbers[2] < 1 ||
+      numbers[1] % numbers[2] != 0 || numbers[3] < -1 || numbers[3] > 1)
     return std::nullopt;
-  return HierarchyPart{numbers[0], numbers[1], numbers[2]};
+  return HierarchyPart{numbers[0], numbers[1], numbers[2], static_cast<Side>(numbers[3])};
 }
 
 /// Keys of a base block of the hierarchy that the attend is over, or is the exact part of; 0

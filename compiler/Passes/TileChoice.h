@@ -9,9 +9,13 @@ namespace lacuna {
 /// What an attend is of a hierarchy that has been expanded: a level, seen through columns, or, as
 /// level -1, the exact part, whose nodes are base blocks.
 struct HierarchyPart {
+  /// Where nodes lie that the attend sees.
+  enum class Side { Before = -1, Both, After };
+
   int64_t level = 0;
   /// Keys of a node, and columns through which it is seen.
   int64_t nodeKeys = 1, columns = 1;
+  Side side = Side::Both;
 
   static constexpr llvm::StringLiteral attribute = "attn.hierarchy_part";
   bool isExact() const { return level < 0; }

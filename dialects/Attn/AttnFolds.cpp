@@ -1,5 +1,6 @@
 //===- AttnFolds.cpp - canonical forms of attend and merge ----------------===//
 #include "dialects/Attn/Attn.h"
+#include "dialects/Attn/AttnAttributes.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -72,7 +73,8 @@ struct FlattenMerge final : OpRewritePattern<MergeOp> {
     bool changed = false;
     for (auto [output, lse] : llvm::zip_equal(op.getOutputs(), op.getLses())) {
       auto inner = output.getDefiningOp<MergeOp>();
-      if (inner && inner.getLse() == lse && output.hasOneUse() && lse.hasOneUse()) {
+      if (inner && inner.getLse() == lse && output.hasOneUse() && lse.hasOneUse() &&
+          !inner->hasAttr(oneKernel)) {
         llvm::append_range(outputs, inner.getOutputs());
         llvm::append_range(lses, inner.getLses());
         changed = true;

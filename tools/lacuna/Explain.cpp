@@ -117,14 +117,22 @@ static void printHierarchy(const Explanation &explanation, size_t first, llvm::r
   double seen = 0;
   int64_t pairs = 0;
   auto fraction = [](double number) { return llvm::formatv("{0:F2}", number).str(); };
-  for (size_t index = first; index < explanation.reports.size(); ++index) {
-    const AttendReport &report = explanation.reports[index];
-    if (!report.part || (index > first && report.part->isExact()))
-      break;
-    const HierarchyPart &part = *report.part;
+  const std::vector<AttendReport> &reports = explanation.reports;
+  auto isPart = [&](size_t index) {
+    return index < reports.size() && reports[index].part &&
+           (index == first || !reports[index].part->isExact());
+  };
+  for (size_t index = first; isPart(index);) {
+    const HierarchyPart &part = *reports[index].part;
     const AttendCounts *counts = explanation.countsOf(index);
-    double columns = counts ? columnsPerQuery(report, *counts) : 0;
-    int64_t live = counts ? counts->counts.livePairs / std::max<int64_t>(counts->counted, 1) : 0;
+    double columns = 0;
+    int64_t live = 0;
+    // Nodes before and after a query are attends of their own.
+    for (; isPart(index) && reports[index].part->level == part.level; ++index)
+      if (const AttendCounts *counted = explanation.countsOf(index)) {
+        columns += columnsPerQuery(reports[index], *counted);
+        live += counted->counts.livePairs / std::max<int64_t>(counted->counted, 1);
+      }
     std::string nodes = counts ? fraction(columns / static_cast<double>(part.columns)) : "";
     os << llvm::formatv(line, part.isExact() ? "exact" : std::to_string(part.level),
                         groupedText(part.nodeKeys), part.columnKeys(), part.columns, nodes,
@@ -190,6 +198,8 @@ static llvm::json::Object toJson(const AttendReport &report, const HierarchyPart
                            {"node_keys", part.nodeKeys},
                            {"columns", part.columns},
                            {"column_keys", part.columnKeys()}};
+  if (part.side != HierarchyPart::Side::Both)
+    level["side"] = part.side == HierarchyPart::Side::Before ? "before" : "after";
   if (counts)
     level["columns_per_query"] = columnsPerQuery(report, *counts);
   return level;

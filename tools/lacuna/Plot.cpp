@@ -86,8 +86,9 @@ Panel Assembly::panel(int64_t head, std::string title) const {
 static std::string partName(const HierarchyPart &part) {
   if (part.isExact())
     return "exact part: blocks of " + groupedText(part.nodeKeys) + " keys";
-  return "level " + std::to_string(part.level) + ": nodes of " + groupedText(part.nodeKeys) +
-         " keys in " + groupedText(part.columns) + " columns";
+  bool isAfter = part.side == HierarchyPart::Side::After;
+  return "level " + std::to_string(part.level) + (isAfter ? ", after" : "") + ": nodes of " +
+         groupedText(part.nodeKeys) + " keys in " + groupedText(part.columns) + " columns";
 }
 
 /// Axis titles, and tick labels in tokens where cells are runs of tokens. Columns of a hierarchy

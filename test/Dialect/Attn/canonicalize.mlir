@@ -72,6 +72,18 @@ func.func @merge_nested(%o0: tensor<1x1x?x64xf32>, %l0: tensor<1x1x?xf32>,
   return %o, %lse : tensor<1x1x?x64xf32>, tensor<1x1x?xf32>
 }
 
+// Unless a pass has made the parts of the inner one a kernel.
+// CHECK-LABEL: func.func @merge_of_kernels(
+// CHECK:         %[[O:.*]], %[[L:.*]] = attn.merge {{.*}} {attn.one_kernel}
+// CHECK-NEXT:    attn.merge (%[[O]], %[[L]]), (
+func.func @merge_of_kernels(%o0: tensor<1x1x?x64xf32>, %l0: tensor<1x1x?xf32>,
+                            %o1: tensor<1x1x?x64xf32>, %l1: tensor<1x1x?xf32>)
+    -> (tensor<1x1x?x64xf32>, tensor<1x1x?xf32>) {
+  %o2, %l2 = attn.merge (%o0, %l0), (%o1, %l1) {attn.one_kernel} : tensor<1x1x?x64xf32>, tensor<1x1x?xf32>
+  %o, %lse = attn.merge (%o2, %l2), (%o1, %l1) : tensor<1x1x?x64xf32>, tensor<1x1x?xf32>
+  return %o, %lse : tensor<1x1x?x64xf32>, tensor<1x1x?xf32>
+}
+
 // The inner result is needed anyway, so the outer merge reads it.
 // CHECK-LABEL: func.func @merge_shared(
 // CHECK:         %[[O:.*]], %[[L:.*]] = attn.merge
