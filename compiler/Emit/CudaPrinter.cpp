@@ -343,6 +343,8 @@ void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
   out.blank();
   out.append(deviceRecompute());
   out.blank();
+  out.append(deviceProducer());
+  out.blank();
   out.append(deviceAttention());
   out.blank();
   if (attend.isGathered()) {

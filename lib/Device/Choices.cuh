@@ -1,4 +1,4 @@
-// Lacuna's device library, part 9: lists of the best columns; after the primitives.
+// Lacuna's device library: lists of the best columns; after the primitives.
 //
 // A thread block takes the rows that compete with each other. Scores become keys: unsigned numbers
 // in the same order. The key of the last chosen candidate is found digit by digit, from counts or

@@ -15,7 +15,9 @@ std::string_view deviceMasks();
 std::string_view deviceRows();
 /// Sums of single rows, for those that masked NaN or infinities spoil; after the scalars.
 std::string_view deviceRecompute();
-/// The forward pipeline; after the primitives and the matrix instructions of the kernel's shapes.
+/// Shared memory and the producer of the forward pipeline; after the primitives.
+std::string_view deviceProducer();
+/// The consumers; after the producer and the matrix instructions of the kernel's shapes.
 std::string_view deviceAttention();
 /// The producer where keys are gathered one by one; after the pipeline.
 std::string_view deviceGather();

@@ -1,4 +1,4 @@
-// Lacuna's device library, part 6: keys that are gathered row by row.
+// Lacuna's device library: keys that are gathered row by row.
 //
 // Boxes of fewer than 16 keys are too short for the copy engine. All four warps of the producer's
 // warpgroup walk the same key tiles, and each copies the rows of a quarter of a tile: a lane holds

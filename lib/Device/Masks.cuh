@@ -1,4 +1,4 @@
-// Lacuna's device library, part 4: which pairs of a tile are live, as bits.
+// Lacuna's device library: which pairs of a tile are live, as bits.
 //
 // A thread holds Keys / 4 scores of a row: of every 8 neighbouring keys, numbers 2 (lane mod 4) and
 // the one after it. Bit c stands for element c, that is key c / 2 * 8 + 2 (lane mod 4) + c % 2 of

@@ -1,4 +1,4 @@
-// Lacuna's device library, part 1: one function per machine instruction (PTX ISA 8.x, sm_90a).
+// Lacuna's device library: one function per machine instruction (PTX ISA 8.x, sm_90a).
 // Self-contained: NVRTC compiles it without any include path.
 
 typedef unsigned int u32;

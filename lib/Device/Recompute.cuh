@@ -1,4 +1,4 @@
-// Lacuna's device library, part 5: rows of the output once more, pair by pair.
+// Lacuna's device library: rows of the output once more, pair by pair.
 //
 // The product of weights and values multiplies the values of masked keys by 0, and 0 times NaN or
 // infinity is NaN. Rows that this has spoilt are rare, and are recognised by finite sums beside an

@@ -1,4 +1,4 @@
-// Lacuna's device library, part 5: rows of tensors, one warp each.
+// Lacuna's device library: rows of tensors, one warp each.
 //
 // A lane holds 16 bytes of neighbouring channels, which it reads and writes at once where they lie
 // side by side at a multiple of 16 bytes, one by one elsewhere.

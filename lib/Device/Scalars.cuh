@@ -1,4 +1,4 @@
-// Lacuna's device library, part 3: integer division and reads of captured tensors.
+// Lacuna's device library: integer division and reads of captured tensors.
 
 __device__ __forceinline__ i64 floorDiv(i64 a, i64 b) {
   const i64 quotient = a / b;

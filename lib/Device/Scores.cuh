@@ -1,4 +1,4 @@
-// Lacuna's device library, part 8: scores of blocks; after the rows.
+// Lacuna's device library: scores of blocks; after the rows.
 //
 // A thread block computes tiles of 128 x 128 scores in registers, puts them into shared memory, and
 // reduces them there: first along columns, then over rows, heads and further tiles.

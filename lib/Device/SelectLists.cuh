@@ -1,4 +1,4 @@
-// Lacuna's device library, part 10: lists of blocks in other formats, and from other lists.
+// Lacuna's device library: lists of blocks in other formats, and from other lists.
 //
 // Memory is read and written element by element at any strides. A warp takes a row; a block takes
 // all rows of a list where the place of one depends on those before it.

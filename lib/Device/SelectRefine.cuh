@@ -1,4 +1,4 @@
-// Lacuna's device library, part 11: scores of what lists name; after the rows and the lists.
+// Lacuna's device library: scores of what lists name; after the rows and the lists.
 
 /// Products of one query row with the key rows that its list names; -inf for what is none.
 /// `finish(id, product)` makes a score of one. `Warps` warps; each row takes as many lanes as it

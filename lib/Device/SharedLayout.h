@@ -25,7 +25,7 @@ constexpr int64_t sharedMemoryLimitOf(int64_t blocks) {
   return (sharedMemoryLimit + 1024) / blocks / 128 * 128 - 1024;
 }
 
-/// Bytes of shared memory as `Shared` in Attention.cuh lays them out: matrices as panels of 64
+/// Bytes of shared memory as `Shared` in Producer.cuh lays them out: matrices as panels of 64
 /// columns of 128 bytes, then barriers, notes of tiles, gathered keys' places and numbers of work
 /// items.
 constexpr int64_t sharedMemoryBytes(const PipelineShape &shape) {

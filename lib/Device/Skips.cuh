@@ -1,4 +1,4 @@
-// Lacuna's device library, part 6: tiles that are left out by a look at their scores.
+// Lacuna's device library: tiles that are left out by a look at their scores.
 //
 // The 64 rows of a warpgroup vote on each tile once its scores are there. A tile that all of them
 // let go costs neither exponentials nor a second product; its values arrive all the same, and are

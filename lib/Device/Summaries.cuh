@@ -1,4 +1,4 @@
-// Lacuna's device library, part 7: one row for each block of tokens; after the rows.
+// Lacuna's device library: one row for each block of tokens; after the rows.
 //
 // A thread block of `Threads` threads, whole warps, takes one block of tokens. `lanes` neighbouring
 // lanes share a row, so that a warp reads 32 / lanes rows at once; sums are taken in an order that

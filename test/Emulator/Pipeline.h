@@ -1,4 +1,4 @@
-//===- Pipeline.h - what lib/Device/Attention.cuh computes, on a host ------===//
+//===- Pipeline.h - what Producer.cuh and Attention.cuh compute, on a host --===//
 //
 // The producer's and the consumers' sides with the members that kernels call. The producer runs
 // first and writes down every tile; each consumer thread then contributes its scores; rows are

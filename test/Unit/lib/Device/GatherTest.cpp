@@ -134,6 +134,8 @@ bool __any_sync(u32, bool);
 #define __forceinline__ inline
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-volatile"
+#include "lib/Device/Producer.cuh"
+
 #include "lib/Device/Attention.cuh"
 
 #include "lib/Device/Gather.cuh"
