@@ -239,15 +239,15 @@ def unittest_counts(program, folder, env, pattern="test*.py"):
 def suite_gpu_tables():
     """The tables of tools/gpu without a GPU: every kernel compiled by NVRTC, its programs run on the CPU."""
     program, spec = BUILD / "release/bin/lacuna", ROOT / "tools/gpu/smallest.mlir"
-    counts = table("verify.py", "--target=cpu", "--quick", "--deadline=400")
+    counts = table("verify.py", "--target=cpu", "--quick", "--deadline=1200")
     with tempfile.TemporaryDirectory() as folder:
         counts.add(one(run(BUILD / "release/bin/lacuna-random-specs", folder, "300", "3")))
-        counts.add(table("verify.py", "random:", f"--random={folder}", "--text-only", "--deadline=400"))
+        counts.add(table("verify.py", "random:", f"--random={folder}", "--text-only", "--deadline=1200"))
     # Exit code 3: this machine has no NVRTC.
     if run(program, "compile", spec, "--emit=sass-report") == 3:
         counts.add(Counts(skipped=1))
         return counts
-    counts.add(table("verify.py", "--compile-only", "--quick", "--deadline=400"))
+    counts.add(table("verify.py", "--compile-only", "--quick", "--deadline=1200"))
     counts.add(table("compare.py", "--masks-only"))
     return counts
 

@@ -121,6 +121,10 @@ struct ExpandLists final : lacuna::impl::ExpandListsPassBase<ExpandLists> {
       // Where there is a table of classes the list has been looked up for it.
       if (loop.getClasses() || loop.getAscending())
         return;
+      // A table has a class for every tile, also for those that no list names: what nobody has
+      // written would be read.
+      if (!loop.getOps<tile::ClassifyOp>().empty())
+        return;
       if (BlocksOp list = findWalkedList(loop.getSet(), loop.getQueryBox()))
         loops.emplace_back(loop, list);
     });

@@ -156,3 +156,20 @@ func.func @with_predicate(%q: tensor<1x2x?x64xf32>, %ids: tensor<1x2x?x?xi32>, %
       : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>
   return %o : tensor<1x2x?x64xf32>
 }
+
+// Near miss: blocks in rising order are looked up, so that all of them have a class, also those
+// that no entry names.
+// CHECK-LABEL: tile.kernel @in_order_attend_0_classes
+// CHECK-NOT:     sparsity.key_block
+// CHECK:         tile.classify
+// CHECK-LABEL: tile.kernel @in_order_attend_0 attributes
+// CHECK-NOT:     sparsity.key_block
+// CHECK:         tile.for_each {{.*}} classes
+func.func @in_order(%q: tensor<1x2x?x64xf32>, %ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>)
+    -> tensor<1x2x?x64xf32> {
+  %set = sparsity.blocks %ids, %counts query [64] key [128] : tensor<1x2x?x?xi32>, tensor<1x2x?xi32>
+  %o = attn.attend %q, %q, %q over %set skip query [64] key [128] margin 1.0
+      {key_tile = array<i64: 128>, query_tile = array<i64: 64>}
+      : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>
+  return %o : tensor<1x2x?x64xf32>
+}
