@@ -329,6 +329,21 @@ static FailureOr<Value> emitPredicate(VectorBuilder &b, Region &region, IRMappin
   return map.lookup(block.getTerminator()->getOperand(0));
 }
 
+/// The score of one pair where the regions of `op` may force or hide it.
+template <typename Op>
+static FailureOr<Value> emitRestricted(VectorBuilder &b, Op op, const IRMapping &map, Value row,
+                                       Value column, Value score) {
+  FailureOr<Value> force = emitPredicate(b, op.getForce(), map, row, column);
+  FailureOr<Value> within = emitPredicate(b, op.getWithin(), map, row, column);
+  if (failed(force) || failed(within))
+    return failure();
+  if (*force)
+    score = arith::SelectOp::create(b, *force, b.scalar(infinity), score);
+  if (*within)
+    score = arith::SelectOp::create(b, *within, score, b.scalar(-infinity));
+  return score;
+}
+
 LogicalResult KernelLowering::lowerRestrict(VectorBuilder &b, tile::RestrictOp op) {
   Value source = scalar(op.getSource()), target = scalar(op.getTarget());
   Value row = scalar(op.getRow());
@@ -338,17 +353,11 @@ LogicalResult KernelLowering::lowerRestrict(VectorBuilder &b, tile::RestrictOp o
   b.loop(first, columns, 1, [&](Value column) {
     at.back() = column;
     Value score = memref::LoadOp::create(b, source, at);
-    FailureOr<Value> force = emitPredicate(b, op.getForce(), values, row, column);
-    FailureOr<Value> within = emitPredicate(b, op.getWithin(), values, row, column);
-    if (failed(force) || failed(within)) {
+    FailureOr<Value> restricted = emitRestricted(b, op, values, row, column, score);
+    if (failed(restricted))
       result = failure();
-      return;
-    }
-    if (*force)
-      score = arith::SelectOp::create(b, *force, b.scalar(infinity), score);
-    if (*within)
-      score = arith::SelectOp::create(b, *within, score, b.scalar(-infinity));
-    memref::StoreOp::create(b, score, target, at);
+    else
+      memref::StoreOp::create(b, *restricted, target, at);
   });
   return result;
 }
@@ -416,17 +425,11 @@ LogicalResult KernelLowering::lowerScoreList(VectorBuilder &b, tile::ScoreListOp
       load(key, keyHead, column, keyRow);
       Value product = emitProduct(b, queryRow, keyRow, channels);
       Value score = arith::MulFOp::create(b, product, b.scalar(scale));
-      FailureOr<Value> force = emitPredicate(b, op.getForce(), values, row, column);
-      FailureOr<Value> within = emitPredicate(b, op.getWithin(), values, row, column);
-      if (failed(force) || failed(within)) {
+      FailureOr<Value> restricted = emitRestricted(b, op, values, row, column, score);
+      if (failed(restricted))
         result = failure();
-        return;
-      }
-      if (*force)
-        score = arith::SelectOp::create(b, *force, b.scalar(infinity), score);
-      if (*within)
-        score = arith::SelectOp::create(b, *within, score, b.scalar(-infinity));
-      memref::StoreOp::create(b, score, target, place);
+      else
+        memref::StoreOp::create(b, *restricted, target, place);
     });
   });
   return result;

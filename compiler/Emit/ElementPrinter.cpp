@@ -1,6 +1,8 @@
 //===- ElementPrinter.cpp - masks and score functions of consumers --------===//
 #include "compiler/Emit/KernelPrinter.h"
 
+#include "dialects/Attn/AddedConstant.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
@@ -194,8 +196,7 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
     out.close();
     return success();
   }
-  std::optional<APFloat> offset = getOffset(kind);
-  if (!yield.keepsScore() && !offset) {
+  if (!yield.keepsScore() && !getOffset(kind)) {
     // Where eight neighbouring keys lie in one row, only the innermost coordinate tells them apart.
     bool isShort = keyBox.back() % 8 != 0;
     out.line("#pragma unroll");
@@ -225,18 +226,13 @@ LogicalResult AttendPrinter::writeKind(CodeWriter &out, ScalarPrinter &scalars,
   return success();
 }
 
-std::optional<APFloat> AttendPrinter::getOffset(unsigned kind) {
-  Block &block = attend.getElements()[kind].front();
-  auto sum = cast<hopper::YieldOp>(block.getTerminator()).getScore().getDefiningOp<arith::AddFOp>();
+std::optional<float> AttendPrinter::getOffset(unsigned kind) {
   // Rules that leave out blocks look at whole scores.
-  if (!sum || attend.isGathered() || attend.getTaken() || attend.getKeyBox(kind).empty())
+  if (attend.isGathered() || attend.getTaken() || attend.getKeyBox(kind).empty())
     return std::nullopt;
-  Value score = block.getArgument(0);
-  Value added = sum.getLhs() == score ? sum.getRhs() : sum.getLhs();
-  APFloat offset(0.f);
-  bool isOffset = (sum.getLhs() == score || sum.getRhs() == score) &&
-                  matchPattern(added, m_ConstantFloat(&offset)) && offset.isFinite();
-  return isOffset ? std::optional(offset) : std::nullopt;
+  Block &block = attend.getElements()[kind].front();
+  auto yield = cast<hopper::YieldOp>(block.getTerminator());
+  return attn::getAddedConstant(yield.getScore(), block.getArgument(0));
 }
 
 bool AttendPrinter::hasOffsets() {
@@ -277,10 +273,10 @@ LogicalResult AttendPrinter::writeElements(CodeWriter &out, ScalarPrinter &scala
   }
   for (const Kind &kind : kinds) {
     out.open(formatv(isGathered ? "if (kinds >> {0} & 1) {{" : "if (kind == {0}) {{", kind.number));
-    std::optional<APFloat> offset = getOffset(kind.number);
+    std::optional<float> offset = getOffset(kind.number);
     auto yield = cast<hopper::YieldOp>(kind.parts.block.getTerminator());
     if (offset)
-      out.line("offset = " + floatText(offset->convertToDouble()) + ";");
+      out.line("offset = " + floatText(*offset) + ";");
     if (!offset || !yield.getLower().empty())
       if (failed(writeKind(out, scalars, kind.parts, kind.number, attend.getKeyBox(kind.number))))
         return failure();

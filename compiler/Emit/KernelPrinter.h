@@ -156,7 +156,7 @@ private:
   bool changesScores(unsigned kind);
   /// What tiles of a kind add to all their scores, where that is a constant. The pipeline takes it
   /// to the row's maximum instead of to each score.
-  std::optional<llvm::APFloat> getOffset(unsigned kind);
+  std::optional<float> getOffset(unsigned kind);
   bool hasOffsets();
   /// Whether some tile may hold pairs that are not live.
   bool isMasked();

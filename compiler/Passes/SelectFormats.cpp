@@ -47,13 +47,16 @@ public:
   LogicalResult requireSmall(Value value, StringRef what) {
     return requireAtMost(value, makeIndex(kernel.plan, loc, INT32_MAX), what);
   }
-  LogicalResult requireCounts(Value ids, Value counts) {
-    for (unsigned axis = 0; axis < 3; ++axis)
-      if (failed(requireEqualExtents(kernel, counts, ids, axis,
-                                     "expected counts of the lists that ids has, got {0} along an "
-                                     "axis of {1}")))
+  /// The first `axes` extents of two tensors are equal; `rule` says what was found and expected.
+  LogicalResult requireRows(Value found, Value expected, StringRef rule, unsigned axes = 3) {
+    for (unsigned axis = 0; axis < axes; ++axis)
+      if (failed(requireEqualExtents(kernel, found, expected, axis, rule)))
         return failure();
     return success();
+  }
+  LogicalResult requireCounts(Value ids, Value counts) {
+    return requireRows(counts, ids,
+                       "expected counts of the lists that ids has, got {0} along an axis of {1}");
   }
   /// The axes of `tensor` that number its rows.
   SmallVector<Value> rowsOf(Value tensor) {
@@ -113,11 +116,11 @@ LogicalResult lacuna::lowerListOfCsr(select::ListOfCsrOp op, StringRef name) {
   FormatKernel format(op, name, {op.getIds().getType(), op.getCounts().getType()}, /*gridRank=*/3);
   KernelBuilder &kernel = format.kernel;
   OpBuilder &plan = kernel.plan;
-  for (unsigned axis = 0; axis < 2; ++axis)
-    if (failed(requireEqualExtents(kernel, op.getColumns(), op.getRowPtr(), axis,
-                                   "expected column ids of the lists that row pointers have, got "
-                                   "{0} along an axis of {1}")))
-      return failure();
+  if (failed(format.requireRows(op.getColumns(), op.getRowPtr(),
+                                "expected column ids of the lists that row pointers have, got "
+                                "{0} along an axis of {1}",
+                                /*axes=*/2)))
+    return failure();
   Value one = makeIndex(plan, format.loc, 1), pointers = format.extent(op.getRowPtr(), 2);
   Value some =
       plan.createOrFold<arith::CmpIOp>(format.loc, arith::CmpIPredicate::sge, pointers, one);
@@ -196,13 +199,11 @@ LogicalResult lacuna::lowerChildren(select::ChildrenOp op, StringRef name) {
 LogicalResult lacuna::lowerPick(select::PickOp op, StringRef name) {
   FormatKernel format(op, name, op.getResult().getType(), /*gridRank=*/3);
   KernelBuilder &kernel = format.kernel;
-  if (failed(format.requireCounts(op.getIds(), op.getCounts())))
+  if (failed(format.requireCounts(op.getIds(), op.getCounts())) ||
+      failed(format.requireRows(op.getPlaces(), op.getIds(),
+                                "expected places in the lists that ids has, got {0} along an "
+                                "axis of {1}")))
     return failure();
-  for (unsigned axis = 0; axis < 3; ++axis)
-    if (failed(requireEqualExtents(kernel, op.getPlaces(), op.getIds(), axis,
-                                   "expected places in the lists that ids has, got {0} along an "
-                                   "axis of {1}")))
-      return failure();
   tile::PickOp::create(kernel.body, format.loc, kernel.inBody(op.getIds()),
                        kernel.inBody(op.getCounts()), kernel.inBody(op.getPlaces()),
                        kernel.getGrid(0), kernel.getGrid(1), kernel.getGrid(2),
@@ -215,13 +216,11 @@ LogicalResult lacuna::lowerPick(select::PickOp op, StringRef name) {
 LogicalResult lacuna::lowerWithout(select::WithoutOp op, StringRef name) {
   FormatKernel format(op, name, op.getResult().getType(), /*gridRank=*/3);
   KernelBuilder &kernel = format.kernel;
-  if (failed(format.requireCounts(op.getIds(), op.getCounts())))
+  if (failed(format.requireCounts(op.getIds(), op.getCounts())) ||
+      failed(format.requireRows(op.getIds(), op.getScores(),
+                                "expected a list for each row of scores, got {0} along an axis "
+                                "of {1}")))
     return failure();
-  for (unsigned axis = 0; axis < 3; ++axis)
-    if (failed(requireEqualExtents(kernel, op.getIds(), op.getScores(), axis,
-                                   "expected a list for each row of scores, got {0} along an axis "
-                                   "of {1}")))
-      return failure();
   tile::WithoutOp::create(kernel.body, format.loc, kernel.inBody(op.getScores()),
                           kernel.inBody(op.getIds()), kernel.inBody(op.getCounts()),
                           kernel.getGrid(0), kernel.getGrid(1), kernel.getGrid(2),

@@ -2,12 +2,12 @@
 #include "compiler/Passes/HeadTiles.h"
 #include "compiler/Passes/Passes.h"
 
+#include "dialects/Attn/AddedConstant.h"
 #include "dialects/Hopper/Hopper.h"
 #include "lib/Device/SharedLayout.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/IR/Matchers.h"
 
 #include <cmath>
 #include <numeric>
@@ -56,15 +56,7 @@ struct StepParts {
     if (!score)
       return 0.0f;
     Block &body = score.getBody().front();
-    auto add = body.getTerminator()->getOperand(0).getDefiningOp<arith::AddFOp>();
-    if (!add)
-      return std::nullopt;
-    for (auto [sum, constant] :
-         {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())})
-      if (APFloat value(0.0f); sum == body.getArgument(0) &&
-                               matchPattern(constant, m_ConstantFloat(&value)) && value.isFinite())
-        return value.convertToFloat();
-    return std::nullopt;
+    return attn::getAddedConstant(body.getTerminator()->getOperand(0), body.getArgument(0));
   }
 };
 

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lib/Support/Random.h"
+#include "test/Unit/lib/Device/Warp.h"
 
 #include <array>
-#include <barrier>
 #include <bit>
 #include <cmath>
 #include <condition_variable>
@@ -31,28 +31,11 @@ struct Place {
 thread_local Place threadIdx;
 constexpr Place blockIdx, gridDim{3};
 
-struct Warp {
-  std::barrier<> meeting{32};
-  std::array<u32, 32> values{};
-};
 std::array<Warp, 4> *warps = nullptr;
 
-/// What all lanes of the warp hand in; nobody goes on before all have read.
-std::array<u32, 32> collect(u32 value) {
-  Warp &warp = (*warps)[threadIdx.x / 32];
-  warp.values[threadIdx.x % 32] = value;
-  warp.meeting.arrive_and_wait();
-  std::array<u32, 32> values = warp.values;
-  warp.meeting.arrive_and_wait();
-  return values;
-}
-u32 __ballot_sync(u32, bool vote) {
-  std::array<u32, 32> votes = collect(vote);
-  u32 lanes = 0;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    lanes |= votes[lane] << lane;
-  return lanes;
-}
+Warp &warp() { return (*warps)[threadIdx.x / 32]; }
+std::array<u32, 32> collect(u32 value) { return warp().collect(threadIdx.x % 32, value); }
+u32 __ballot_sync(u32, bool vote) { return warp().ballot(threadIdx.x % 32, vote); }
 int __shfl_sync(u32, int value, int lane) {
   return static_cast<int>(collect(static_cast<u32>(value))[static_cast<size_t>(lane)]);
 }

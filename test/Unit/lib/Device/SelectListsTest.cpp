@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "lib/Reference/ListFormats.h"
 #include "lib/Support/Random.h"
+#include "test/Unit/lib/Device/Warp.h"
 
 #include <array>
 #include <barrier>
@@ -22,10 +23,6 @@ struct {
   unsigned x = 0;
 } thread_local threadIdx;
 
-struct Warp {
-  std::barrier<> meeting{32};
-  std::array<u32, 32> values{};
-};
 struct Block {
   explicit Block(unsigned warps) : meeting(32 * warps) {
     for (unsigned warp = 0; warp < warps; ++warp)
@@ -36,23 +33,9 @@ struct Block {
 };
 Block *running = nullptr;
 
-/// What all lanes of the warp hand in; nobody goes on before all have read.
-std::array<u32, 32> gather(u32 value) {
-  Warp &warp = *running->all[threadIdx.x / 32];
-  warp.values[threadIdx.x % 32] = value;
-  warp.meeting.arrive_and_wait();
-  std::array<u32, 32> values = warp.values;
-  warp.meeting.arrive_and_wait();
-  return values;
-}
-
-u32 __ballot_sync(u32, bool vote) {
-  std::array<u32, 32> votes = gather(vote);
-  u32 lanes = 0;
-  for (unsigned lane = 0; lane < 32; ++lane)
-    lanes |= votes[lane] << lane;
-  return lanes;
-}
+Warp &warp() { return *running->all[threadIdx.x / 32]; }
+std::array<u32, 32> gather(u32 value) { return warp().collect(threadIdx.x % 32, value); }
+u32 __ballot_sync(u32, bool vote) { return warp().ballot(threadIdx.x % 32, vote); }
 int __shfl_up_sync(u32, int value, unsigned distance) {
   std::array<u32, 32> values = gather(static_cast<u32>(value));
   unsigned lane = threadIdx.x % 32;
