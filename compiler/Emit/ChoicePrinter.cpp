@@ -10,8 +10,8 @@ using namespace lacuna;
 using llvm::formatv;
 using namespace lacuna::select;
 
-/// Keys of one row that a thread keeps.
-static constexpr unsigned keptKeys = 16;
+/// Rows of up to so many columns are a warp's, as KeptRows.cuh has it.
+static constexpr int64_t warpColumns = 512;
 
 static StringRef nameOf(Rule rule) {
   static constexpr StringRef names[] = {"TopK", "Share", "TopP", "Above", "NearMax", "Deviation"};
@@ -41,21 +41,45 @@ void SelectPrinter::writeLists(Value ids, Value counts, StringRef batch) {
   body.close("};");
 }
 
+FailureOr<std::string> SelectPrinter::writeScoreRow(Operation *op, Value scores, Value row) {
+  using HostOp = HostInstruction::Op;
+  HostProgramBuilder &program = KernelPrinter::host;
+  blockThreads = choiceThreads;
+  // Short rows are a warp's, and a block has as many of them as it has warps.
+  unsigned columns = host.value(inputOf(scores), 3);
+  unsigned isShort = program.add(HostOp::LessEqual, columns, program.constant(warpColumns));
+  unsigned rows =
+      program.select(isShort, program.constant(choiceThreads / 32), program.constant(1));
+  unsigned &grid = code.manifest.grid[2];
+  grid = program.add(HostOp::CeilDiv, grid, rows);
+  if (failed(writeScalars(op, {1})))
+    return failure();
+  std::string each = "static_cast<int>(" + hostField("rowsPerBlock", rows) + ")";
+  body.line(formatv("const int row = {0} * {1} + static_cast<int>(threadIdx.x / 32) % {1};",
+                    scalars.use(row), each));
+  body.line(formatv("if (row >= {0})", extentOf(inputOf(scores), 2)));
+  body.line("  return;");
+  scalars.bind(row, "row", 0, ScalarPrinter::limit);
+  return std::string("row");
+}
+
+void SelectPrinter::writeChoice(StringRef head, StringRef row, StringRef use) {
+  body.open(
+      formatv("withRow<{0}>(table, {1}, {2}, [&](const auto &choice) {{", choiceThreads, head, row)
+          .str());
+  body.line(use);
+  body.close("});");
+}
+
 LogicalResult SelectPrinter::write(tile::ChooseOp op) {
+  bool isRow = op.getScope() == Scope::Row;
   SmallVector<int64_t> tile(op.getAt().size() > 2 ? op.getAt().size() - 2 : 0, 1);
-  if (failed(writeScalars(op, tile)))
+  blockThreads = manyThreads;
+  if (isRow ? failed(writeScoreRow(op, op.getScores(), op.getAt()[2]))
+            : failed(writeScalars(op, tile)))
     return failure();
   auto at = llvm::map_to_vector(op.getAt(), [&](Value value) { return scalars.use(value); });
-  blockThreads = op.getScope() == Scope::Row ? rowThreads : manyThreads;
   writeTable(op.getScores(), at[0], "0");
-  unsigned scores = inputOf(op.getScores());
-  std::string heads = "0, " + extentOf(scores, 1), rows = "0, " + extentOf(scores, 2);
-  if (op.getScope() != Scope::Batch)
-    heads = at[1] + ", 1";
-  if (op.getScope() == Scope::Row)
-    rows = at[2] + ", 1";
-  body.line(formatv("const Choice<{0}, {1}> choice(table, {2}, {3});", blockThreads,
-                    op.getScope() == Scope::Row ? keptKeys : 0, heads, rows));
   std::string number;
   if (op.getConstant()) {
     number = formatv("{0}", llvm::format("%a", op.getConstant()->convertToDouble())).str();
@@ -67,23 +91,30 @@ LogicalResult SelectPrinter::write(tile::ChooseOp op) {
     number = "static_cast<double>(" + scalars.use(op.getNumber()) + ")";
   }
   writeLists(op.getIds(), op.getCounts(), at[0]);
-  body.line(formatv("choose<Rule::{0}>(choice, {1}, {2}, {3}, static_cast<int>({4}), ids, counts);",
-                    nameOf(op.getRule()), number, op.getFloor().value_or(0),
-                    op.getCap() ? std::to_string(*op.getCap()) : "0x7fffffffffffffffll",
-                    extentOf(inputOf(op.getIds()), 3)));
-  parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
+  std::string choose =
+      formatv("choose<Rule::{0}>(choice, {1}, {2}, {3}, static_cast<int>({4}), ids, counts);",
+              nameOf(op.getRule()), number, op.getFloor().value_or(0),
+              op.getCap() ? std::to_string(*op.getCap()) : "0x7fffffffffffffffll",
+              extentOf(inputOf(op.getIds()), 3));
+  if (isRow) {
+    writeChoice(at[1], at[2], choose);
+  } else {
+    unsigned scores = inputOf(op.getScores());
+    std::string heads = op.getScope() == Scope::Batch ? "0, " + extentOf(scores, 1) : at[1] + ", 1";
+    body.line(formatv("const Choice<{0}> choice(table, {1}, 0, {2});", blockThreads, heads,
+                      extentOf(scores, 2)));
+    body.line(choose);
+  }
+  parts = {devicePrimitives(), deviceScalars(), deviceTeams(), deviceChoices(), deviceKeptRows()};
   return success();
 }
 
 LogicalResult SelectPrinter::write(tile::SampleOp op) {
-  blockThreads = rowThreads;
-  if (failed(writeScalars(op, {1})))
+  if (failed(writeScoreRow(op, op.getScores(), op.getRow())))
     return failure();
   std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
               row = scalars.use(op.getRow());
   writeTable(op.getScores(), batch, "0");
-  body.line(formatv("const Choice<{0}, {1}> choice(table, {2}, 1, {3}, 1);", rowThreads, keptKeys,
-                    head, row));
   unsigned ids = inputOf(op.getIds()), counts = inputOf(op.getCounts()),
            weights = inputOf(op.getWeights());
   body.open("auto entry = [&](int place, int column, float weight) {");
@@ -102,28 +133,28 @@ LogicalResult SelectPrinter::write(tile::SampleOp op) {
       argument && argument.getArgNumber() < code.manifest.inputs)
     seed = hostField(formatv("seed{0}", argument.getArgNumber()).str(),
                      KernelPrinter::host.scalar(argument.getArgNumber()));
-  body.line(formatv("sample(choice, {0}, static_cast<u32>({1}), static_cast<u32>({2}), "
-                    "static_cast<u32>({3}), static_cast<u64>({4}), entry, count);",
-                    llvm::format("%a", op.getNumber().convertToDouble()), batch, head, row, seed));
-  parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
+  writeChoice(head, row,
+              formatv("sample(choice, {0}, static_cast<u32>({1}), static_cast<u32>({2}), "
+                      "static_cast<u32>({3}), static_cast<u64>({4}), table.columns, entry, count);",
+                      llvm::format("%a", op.getNumber().convertToDouble()), batch, head, row, seed)
+                  .str());
+  parts = {devicePrimitives(), deviceScalars(),  deviceTeams(),
+           deviceChoices(),    deviceKeptRows(), deviceDraws()};
   return success();
 }
 
 LogicalResult SelectPrinter::write(tile::MarginOp op) {
-  blockThreads = rowThreads;
-  if (failed(writeScalars(op, {1})))
+  if (failed(writeScoreRow(op, op.getScores(), op.getRow())))
     return failure();
   std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),
               row = scalars.use(op.getRow());
   unsigned target = inputOf(op.getTarget());
   writeTable(op.getScores(), batch, "0");
-  body.line(formatv("const Choice<{0}, {1}> choice(table, {2}, 1, {3}, 1);", rowThreads, keptKeys,
-                    head, row));
-  body.line(formatv("const float margin = marginOf(choice, {0});", op.getNumber()));
-  body.line("if (threadIdx.x == 0)");
-  body.line(formatv("  static_cast<float *>({0})[{1}] = margin;", pointerOf(target),
+  body.line(formatv("float &margin = static_cast<float *>({0})[{1}];", pointerOf(target),
                     offsetOf(target, {batch, head, row})));
-  parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
+  writeChoice(head, row, formatv("storeMargin(choice, {0}, margin);", op.getNumber()).str());
+  parts = {devicePrimitives(), deviceScalars(),  deviceTeams(),
+           deviceChoices(),    deviceKeptRows(), deviceDraws()};
   return success();
 }
 
@@ -148,6 +179,6 @@ LogicalResult SelectPrinter::write(tile::GateOp op) {
                     offsetOf(target, {batch, "head", "row"}), op.getLow(), op.getHigh()));
   body.close("};");
   body.line("choice.forChosen(choice.findCount(chosen), visit, [](i64, i64) {});");
-  parts = {devicePrimitives(), deviceScalars(), deviceChoices()};
+  parts = {devicePrimitives(), deviceScalars(), deviceTeams(), deviceChoices()};
   return success();
 }

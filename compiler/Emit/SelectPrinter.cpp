@@ -98,7 +98,7 @@ LogicalResult SelectPrinter::write(tile::SummarizeOp op) {
                     pointerOf(target)));
   body.line(formatv("    {0}, {1});", offsetOf(target, {batch, head, scalars.use(op.getBlock())}),
                     strideOf(target, 3)));
-  parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceSummaries()};
+  parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceTeams(), deviceSummaries()};
   return success();
 }
 
@@ -115,7 +115,7 @@ LogicalResult SelectPrinter::write(tile::FoldOp op) {
       op.getReversed() ? "true" : "false", pointerOf(source), offsetOf(source, {batch, head}),
       strideOf(source, 2), strideOf(source, 3), extentOf(source, 2), row, pointerOf(target),
       offsetOf(target, {batch, head, row}), strideOf(target, 3), blockThreads));
-  parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceSummaries()};
+  parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceTeams(), deviceSummaries()};
   return success();
 }
 
@@ -371,7 +371,11 @@ FailureOr<KernelCode> SelectPrinter::print() {
     return failure();
   // Left alone, the assembler saves registers for more blocks than there are, and spills.
   bool isLarge = isa<tile::ScoreBlocksOp>(found) || blockThreads == manyThreads;
-  unsigned blocks = isLarge ? 1 : isa<tile::SummarizeOp>(found) ? 512 / blockThreads : 4;
+  bool isChoice = isa<tile::ChooseOp, tile::SampleOp, tile::MarginOp>(found);
+  unsigned blocks = isLarge                         ? 1
+                    : isa<tile::SummarizeOp>(found) ? 512 / blockThreads
+                    : isChoice                      ? 3
+                                                    : 4;
   return finishPlain(blockThreads, body.str(), parts, blocks);
 }
 

@@ -20,8 +20,10 @@ public:
   mlir::FailureOr<KernelCode> print();
 
 private:
-  /// Threads of a block: in general, for choices in one row, and for choices in all rows of a head.
-  static constexpr unsigned defaultThreads = 256, rowThreads = 128, manyThreads = 512;
+  /// Threads of a block: in general, for scores of one list, for choices in a row, and for choices
+  /// in all rows of a head.
+  static constexpr unsigned defaultThreads = 256, rowThreads = 128, choiceThreads = 256,
+                            manyThreads = 512;
 
   mlir::LogicalResult write(tile::SummarizeOp op);
   mlir::LogicalResult write(tile::FoldOp op);
@@ -54,6 +56,12 @@ private:
   /// How many query heads share a key head, as the host knows.
   std::string headsPerKeyHead(unsigned query, unsigned key);
   std::string rowsOf(unsigned argument, llvm::StringRef head);
+  /// Prints the scalars of `op`, whose row of scores is the grid's `row`, and returns from threads
+  /// that have none; the text of that row.
+  mlir::FailureOr<std::string> writeScoreRow(mlir::Operation *op, mlir::Value scores,
+                                             mlir::Value row);
+  /// Prints `use` of `choice`, the row of `table`.
+  void writeChoice(llvm::StringRef head, llvm::StringRef row, llvm::StringRef use);
   void writeTable(mlir::Value scores, llvm::StringRef batch, llvm::StringRef head);
   void writeLists(mlir::Value ids, mlir::Value counts, llvm::StringRef batch);
   mlir::LogicalResult writeProduct(tile::ScoreBlocksOp op);

@@ -1,9 +1,9 @@
-// Lacuna's device library: lists of the best columns; after the primitives.
+// Lacuna's device library: lists of the best columns; after the teams.
 //
-// A thread block takes the rows that compete with each other. Scores become keys: unsigned numbers
-// in the same order. The key of the last chosen candidate is found digit by digit, from counts or
-// masses, so that nothing is sorted; lists are then written in the order of the columns. The keys
-// of one row that is not too long stay in registers.
+// Scores become keys: unsigned numbers in the same order. The key of the last chosen candidate is
+// found from counts or masses, so that nothing is sorted; lists are then written in the order of
+// the columns. Here keys are read from memory as often as they are needed; KeptRows.cuh has rows
+// whose keys stay in registers.
 
 enum class Rule { TopK, Share, TopP, Above, NearMax, Deviation };
 
@@ -45,91 +45,64 @@ struct ScoreTable {
   }
 };
 
-/// What thread blocks of `Threads` threads need to agree.
-template <int Threads> struct Team {
-  static constexpr int warps = Threads / 32;
-
-  /// Merges what each warp has.
-  template <class T, class Merge> __device__ static T reduceWarps(T value, Merge &&merge) {
-    __shared__ T parts[warps];
-    __syncthreads();
-    if (threadIdx.x % 32 == 0)
-      parts[threadIdx.x / 32] = value;
-    __syncthreads();
-    T result = parts[0];
-#pragma unroll 4
-    for (int warp = 1; warp < warps; ++warp)
-      result = merge(result, parts[warp]);
-    return result;
-  }
-  template <class T, class Merge> __device__ static T reduce(T value, Merge &&merge) {
-#pragma unroll
-    for (int lane = 16; lane > 0; lane /= 2)
-      value = merge(value, __shfl_xor_sync(~0u, value, lane));
-    return reduceWarps(value, merge);
-  }
-  template <class T> __device__ static T sum(T value) {
-    return reduce(value, [](T a, T b) { return a + b; });
-  }
-  __device__ static u32 sum(u32 value) {
-    return reduceWarps(__reduce_add_sync(~0u, value), [](u32 a, u32 b) { return a + b; });
-  }
-  /// How many threads before this one have the flag; `total` is how many have it at all.
-  __device__ static int rank(bool flag, int &total) {
-    __shared__ int parts[warps];
-    const u32 mask = __ballot_sync(~0u, flag);
-    __syncthreads();
-    if (threadIdx.x % 32 == 0)
-      parts[threadIdx.x / 32] = __popc(mask);
-    __syncthreads();
-    int before = __popc(mask & ((1u << threadIdx.x % 32) - 1));
-    total = 0;
-#pragma unroll 4
-    for (int warp = 0; warp < warps; ++warp) {
-      before += warp < static_cast<int>(threadIdx.x / 32) ? parts[warp] : 0;
-      total += parts[warp];
-    }
-    return before;
-  }
-};
-
 /// Where the choice ends: candidates with a greater key are chosen, and the first `ties` of those
 /// with this one.
 struct Cut {
   u32 key;
   i64 ties;
 };
+static constexpr Cut noCut = {0xffffffffu, 0}, cutOfAll = {noKey, 0};
 
-/// One choice among rows of a table: of `heads` heads from `head` on the `rows` rows from `row` on.
-/// With `Kept` it is one row, and up to that many keys per thread stay in registers.
-template <int Threads, int Kept = 0> struct Choice {
+/// What follows from all keys, which `forKeys(visit)` of `Self` visits in an order that depends on
+/// the sizes alone; `noKey` may come more often than there are.
+template <class Self, int Threads> struct Keys {
+  typedef Team<Threads> Group;
+
+  __device__ const Self &self() const { return static_cast<const Self &>(*this); }
+  template <class Test> __device__ i64 countIf(Test &&test) const {
+    typename Self::Count mine = 0;
+    self().forKeys([&](u32 key) { mine += test(key) ? 1 : 0; });
+    return static_cast<i64>(Group::sum(mine));
+  }
+  /// The greatest score that is neither forced nor NaN; -inf if there is none.
+  __device__ float top() const {
+    u32 mine = noKey;
+    self().forKeys([&](u32 key) { mine = isFiniteKey(key) && key > mine ? key : mine; });
+    mine = Group::reduce(mine, [](u32 a, u32 b) { return a > b ? a : b; });
+    return mine == noKey ? -INFINITY_F32 : scoreOf(mine);
+  }
+  /// The cut for the first candidates whose weights add up to `wanted`, or for all when they do not
+  /// reach it. `weight(key)` is a whole number, of which `noKey` has none.
+  template <class Weight> __device__ Cut find(u64 wanted, Weight &&weight) const {
+    if (wanted == 0)
+      return noCut;
+    const u32 key = self().findKey(wanted, weight);
+    if (key == noKey)
+      return cutOfAll;
+    u64 above = 0, equal = 0;
+    self().forKeys([&](u32 other) {
+      above += other > key ? weight(other) : 0;
+      equal += other == key;
+    });
+    above = Group::sum(above);
+    equal = Group::sum(equal);
+    const u64 each = weight(key);
+    return {key, static_cast<i64>(min((wanted - above + each - 1) / each, equal))};
+  }
+};
+
+/// Rows of a table in memory, which compete with each other: of `heads` heads from `head` on the
+/// `rows` rows from `row` on. The threads of a block.
+template <int Threads> struct Choice : Keys<Choice<Threads>, Threads> {
+  typedef Team<Threads> Group;
+  typedef u64 Count;
   ScoreTable table;
   i64 head, heads, row, rows;
-  u32 kept[Kept ? Kept : 1];
-  bool isKept;
 
   __device__ Choice(const ScoreTable &table, i64 head, i64 heads, i64 row, i64 rows)
-      : table(table), head(head), heads(heads), row(row), rows(rows),
-        isKept(Kept && table.columns <= Threads * Kept) {
-    if (!isKept)
-      return;
-    const float *scores = table.rowAt(head, row);
-#pragma unroll
-    for (int i = 0; i < Kept; ++i) {
-      const int column = i * Threads + threadIdx.x;
-      kept[i] = column < table.columns ? table.keyAt(scores, column) : noKey;
-    }
-  }
+      : table(table), head(head), heads(heads), row(row), rows(rows) {}
 
-  /// Calls visit(key) for every key, in an order that depends on the sizes alone; `noKey` may come
-  /// more often than there are.
   template <class Visit> __device__ void forKeys(Visit &&visit) const {
-    if (isKept) {
-#pragma unroll
-      for (int i = 0; i < Kept; ++i)
-        visit(kept[i]);
-      return;
-    }
     // Rows without gaps between them are one long row.
     const bool isDense = table.rowStride == table.columns * table.columnStride;
     const i64 lines = isDense ? 1 : rows, length = isDense ? rows * table.columns : table.columns;
@@ -141,65 +114,25 @@ template <int Threads, int Kept = 0> struct Choice {
           visit(table.keyAt(scores, column));
       }
   }
-  template <class Test> __device__ i64 countIf(Test &&test) const {
-    if (isKept) {
-      u32 mine = 0;
-      forKeys([&](u32 key) { mine += test(key); });
-      return Team<Threads>::sum(mine);
+  /// Calls visit(column, key) for every column of one row and, with `noKey`, for some behind the
+  /// last: all threads call it together.
+  template <class Visit> __device__ void forColumns(const float *scores, Visit &&visit) const {
+    for (int base = 0; base < table.columns; base += Threads) {
+      const int column = base + static_cast<int>(threadIdx.x);
+      visit(column, column < table.columns ? table.keyAt(scores, column) : noKey);
     }
-    i64 mine = 0;
-    forKeys([&](u32 key) { mine += test(key); });
-    return Team<Threads>::sum(mine);
   }
-
-  /// The cut for the first candidates whose weights add up to `wanted`, or for all when they do not
-  /// reach it. `weight(key)` is a whole number; 1 for `IsCount`.
-  template <bool IsCount, class Weight> __device__ Cut find(u64 wanted, Weight &&weight) const {
-    if (wanted == 0)
-      return {0xffffffffu, 0};
-    const u32 key = isKept ? findKept<IsCount>(wanted, weight) : findDigits(wanted, weight);
-    if (key == noKey)
-      return {noKey, 0};
-    u64 above = 0, equal = 0;
-    forKeys([&](u32 other) {
-      above += other > key ? weight(other) : 0;
-      equal += other == key;
-    });
-    above = Team<Threads>::sum(above);
-    equal = Team<Threads>::sum(equal);
-    u64 ties = wanted - above;
-    if constexpr (!IsCount) {
-      const u64 each = weight(key);
-      ties = (ties + each - 1) / each;
-    }
-    return {key, static_cast<i64>(min(ties, equal))};
+  template <class Visit> __device__ void forColumns(Visit &&visit) const {
+    forColumns(table.rowAt(head, row), visit);
   }
   __device__ Cut findCount(i64 wanted) const {
-    return find<true>(static_cast<u64>(wanted), [](u32 key) { return key != noKey ? 1u : 0u; });
+    return this->find(static_cast<u64>(wanted > 0 ? wanted : 0),
+                      [](u32 key) { return key != noKey ? 1u : 0u; });
   }
 
-  /// The greatest key such that it and all above it weigh at least `wanted`; `noKey` if none does.
-  template <bool IsCount, class Weight> __device__ u32 findKept(u64 wanted, Weight &&weight) const {
-    u32 key = 0;
-#pragma unroll 1
-    for (u32 bit = 0x80000000u; bit; bit >>= 1) {
-      const u32 next = key | bit;
-      bool reaches;
-      if constexpr (IsCount) {
-        u32 mine = 0;
-        forKeys([&](u32 other) { mine += other >= next ? weight(other) : 0; });
-        reaches = Team<Threads>::sum(mine) >= wanted;
-      } else {
-        u64 mine = 0;
-        forKeys([&](u32 other) { mine += other >= next ? weight(other) : 0; });
-        reaches = Team<Threads>::sum(mine) >= wanted;
-      }
-      key = reaches ? next : key;
-    }
-    return key;
-  }
-  /// The same from sums of each digit, for keys in memory.
-  template <class Weight> __device__ u32 findDigits(u64 wanted, Weight &&weight) const {
+  /// The greatest key such that it and all above it weigh at least `wanted`, from sums of each
+  /// digit; `noKey` if none does.
+  template <class Weight> __device__ u32 findKey(u64 wanted, Weight &&weight) const {
     constexpr int most = 2048, perLane = most / 32;
     __shared__ u64 sums[most];
     __shared__ u64 rest;
@@ -261,16 +194,13 @@ template <int Threads, int Kept = 0> struct Choice {
     i64 ties = cut.ties;
     for (i64 h = head; h < head + heads; ++h)
       for (i64 r = row; r < row + rows; ++r) {
-        const float *scores = table.rowAt(h, r);
-        for (int base = 0; base < table.columns; base += Threads) {
-          const int column = base + threadIdx.x;
-          const u32 key = column < table.columns ? table.keyAt(scores, column) : noKey;
+        forColumns(table.rowAt(h, r), [&](int column, u32 key) {
           int equal = 0, tie = 0;
           if (ties > 0)
-            tie = Team<Threads>::rank(key != noKey && key == cut.key, equal);
+            tie = Group::rank(key != noKey && key == cut.key, equal);
           visit(h, r, column, key != noKey && (key > cut.key || (key == cut.key && tie < ties)));
           ties = ties > equal ? ties - equal : 0;
-        }
+        });
         close(h, r);
       }
   }
@@ -280,7 +210,7 @@ template <int Threads, int Kept = 0> struct Choice {
     int written = 0;
     auto add = [&](i64 h, i64 r, int column, bool isChosen) {
       int chosen;
-      const int place = Team<Threads>::rank(isChosen, chosen);
+      const int place = Group::rank(isChosen, chosen);
       if (isChosen && written + place < capacity)
         ids(h, r, written + place, column);
       written += chosen;
@@ -294,23 +224,18 @@ template <int Threads, int Kept = 0> struct Choice {
       written = 0;
     });
   }
-  /// The greatest score that is neither forced nor NaN; -inf if there is none.
-  __device__ float top() const {
-    u32 mine = noKey;
-    forKeys([&](u32 key) { mine = isFiniteKey(key) && key > mine ? key : mine; });
-    mine = Team<Threads>::reduce(mine, [](u32 a, u32 b) { return a > b ? a : b; });
-    return mine == noKey ? -INFINITY_F32 : scoreOf(mine);
-  }
 };
 
 /// exp(score - top) as a multiple of 2^-31; nothing for what is forced or no number.
 __device__ __forceinline__ u32 massOf(u32 key, float top) {
-  return isFiniteKey(key) ? static_cast<u32>(expf(scoreOf(key) - top) * 2147483648.f) : 0;
+  const u32 mass = static_cast<u32>(expf(scoreOf(key) - top) * 2147483648.f);
+  return isFiniteKey(key) ? mass : 0;
 }
 
 /// How many candidates a rule takes, before the floor and the cap.
-template <Rule Kind, int Threads, int Kept>
-__device__ __forceinline__ i64 countChosen(const Choice<Threads, Kept> &choice, double number) {
+template <Rule Kind, class Choice>
+__device__ __forceinline__ i64 countChosen(const Choice &choice, double number) {
+  typedef typename Choice::Group Group;
   const double share = number > 0 ? (number < 1 ? number : 1) : 0;
   if constexpr (Kind == Rule::TopK)
     return number > 0 ? static_cast<i64>(number) : 0;
@@ -325,11 +250,12 @@ __device__ __forceinline__ i64 countChosen(const Choice<Threads, Kept> &choice, 
     const float top = choice.top();
     u64 part = 0;
     choice.forKeys([&](u32 key) { part += massOf(key, top); });
-    const u64 total = Team<Threads>::sum(part);
+    const u64 total = Group::sum(part);
     const u64 wanted = min(static_cast<u64>(ceil(share * static_cast<double>(total))), total);
     if (wanted == 0)
       return forced;
-    const Cut cut = choice.template find<false>(wanted, [&](u32 key) { return massOf(key, top); });
+    const Cut cut =
+        choice.find(wanted, [&](u32 key) { return static_cast<u64>(massOf(key, top)); });
     return forced + cut.ties +
            choice.countIf([&](u32 key) { return isFiniteKey(key) && key > cut.key; });
   }
@@ -341,12 +267,12 @@ __device__ __forceinline__ i64 countChosen(const Choice<Threads, Kept> &choice, 
     const double finite = static_cast<double>(choice.countIf(isFiniteKey));
     choice.forKeys(
         [&](u32 key) { sum += isFiniteKey(key) ? static_cast<double>(scoreOf(key)) : 0.0; });
-    const double mean = Team<Threads>::sum(sum) / finite;
+    const double mean = Group::sum(sum) / finite;
     choice.forKeys([&](u32 key) {
       const double distance = static_cast<double>(scoreOf(key)) - mean;
       squares += isFiniteKey(key) ? distance * distance : 0.0;
     });
-    limit = mean + number * sqrt(Team<Threads>::sum(squares) / finite);
+    limit = mean + number * sqrt(Group::sum(squares) / finite);
   }
   return forced + choice.countIf([&](u32 key) {
     return isFiniteKey(key) && static_cast<double>(scoreOf(key)) >= limit;
@@ -354,80 +280,11 @@ __device__ __forceinline__ i64 countChosen(const Choice<Threads, Kept> &choice, 
 }
 
 /// The lists of the rows that compete.
-template <Rule Kind, int Threads, int Kept, class Ids, class Counts>
-__device__ __forceinline__ void choose(const Choice<Threads, Kept> &choice, double number,
-                                       i64 floor, i64 cap, int capacity, Ids &&ids,
-                                       Counts &&counts) {
+template <Rule Kind, class Choice, class Ids, class Counts>
+__device__ __forceinline__ void choose(const Choice &choice, double number, i64 floor, i64 cap,
+                                       int capacity, Ids &&ids, Counts &&counts) {
   i64 chosen = countChosen<Kind>(choice, number);
   chosen = chosen > floor ? chosen : floor;
   chosen = chosen < cap ? chosen : cap;
   choice.write(choice.findCount(chosen), capacity, ids, counts);
-}
-
-// Draws ------------------------------------------------------------------------------------------
-
-/// A number in [0, 1) from Philox4x32-10 of a counter and a key.
-__device__ __forceinline__ float draw(u32 c0, u32 c1, u32 c2, u32 c3, u64 seed) {
-  u32 k0 = static_cast<u32>(seed), k1 = static_cast<u32>(seed >> 32);
-#pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    const u64 a = 0xD2511F53ull * c0, b = 0xCD9E8D57ull * c2;
-    const u32 next0 = static_cast<u32>(b >> 32) ^ c1 ^ k0,
-              next2 = static_cast<u32>(a >> 32) ^ c3 ^ k1;
-    c1 = static_cast<u32>(b);
-    c3 = static_cast<u32>(a);
-    c0 = next0;
-    c2 = next2;
-    k0 += 0x9E3779B9u;
-    k1 += 0xBB67AE85u;
-  }
-  return static_cast<float>(c0 >> 8) * 0x1p-24f;
-}
-
-/// One row's drawn list: `entry(place, column, weight)` for each of `columns` places.
-template <int Threads, int Kept, class Entry, class Count>
-__device__ __forceinline__ void sample(const Choice<Threads, Kept> &choice, double number,
-                                       u32 batch, u32 head, u32 row, u64 seed, Entry &&entry,
-                                       Count &&count) {
-  const float top = choice.top();
-  u64 part = 0;
-  choice.forKeys([&](u32 key) { part += massOf(key, top); });
-  const double total = static_cast<double>(Team<Threads>::sum(part));
-  const float *scores = choice.table.rowAt(choice.head, choice.row);
-  const int columns = choice.table.columns;
-  int written = 0;
-  for (int base = 0; base < columns; base += Threads) {
-    const int column = base + threadIdx.x;
-    const u32 key = column < columns ? choice.table.keyAt(scores, column) : noKey;
-    float chance = 0.f;
-    if (key == topKey)
-      chance = 1.f;
-    else if (total > 0)
-      chance = static_cast<float>(min(1.0, number * static_cast<double>(massOf(key, top)) / total));
-    const bool isChosen = draw(static_cast<u32>(column), row, head, batch, seed) < chance;
-    int chosen;
-    const int place = Team<Threads>::rank(isChosen, chosen);
-    if (isChosen)
-      entry(written + place, column, 1.f / chance);
-    written += chosen;
-  }
-  for (int place = written + threadIdx.x; place < columns; place += Threads)
-    entry(place, -1, 0.f);
-  if (threadIdx.x == 0)
-    count(written);
-}
-
-/// How clear a choice of `number` columns is; forced columns and NaN do not count.
-template <int Threads, int Kept>
-__device__ __forceinline__ float marginOf(const Choice<Threads, Kept> &choice, i64 number) {
-  if (choice.countIf(isFiniteKey) <= number)
-    return 1.f;
-  auto ranked = [&](i64 rank) {
-    return scoreOf(choice
-                       .template find<true>(static_cast<u64>(rank),
-                                            [](u32 key) { return isFiniteKey(key) ? 1u : 0u; })
-                       .key);
-  };
-  const float first = ranked(1), last = ranked(number), next = ranked(number + 1);
-  return first == next ? 0.f : (last - next) / (first - next);
 }

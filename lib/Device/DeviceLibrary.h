@@ -23,12 +23,18 @@ std::string_view deviceAttention();
 std::string_view deviceGather();
 /// Tiles left out by a look at their scores; after the forward pipeline.
 std::string_view deviceSkips();
-/// One row for each block of tokens; after the rows.
+/// What the threads of a warp or a block find out together; after the primitives.
+std::string_view deviceTeams();
+/// One row for each block of tokens; after the rows and the teams.
 std::string_view deviceSummaries();
 /// Scores of blocks; after the rows.
 std::string_view deviceScores();
-/// Lists of the best columns; after the primitives.
+/// Lists of the best columns; after the teams.
 std::string_view deviceChoices();
+/// Choices in rows whose keys stay in registers; after the choices.
+std::string_view deviceKeptRows();
+/// Drawn lists, and how clear choices are; after the choices.
+std::string_view deviceDraws();
 /// Lists of blocks in other formats, and from other lists; after the primitives.
 std::string_view deviceSelectLists();
 /// Scores of what lists name; after the rows and the lists.

@@ -1,4 +1,4 @@
-// Lacuna's device library: one row for each block of tokens; after the rows.
+// Lacuna's device library: one row for each block of tokens; after the rows and the teams.
 //
 // A thread block of `Threads` threads, whole warps, takes one block of tokens. `lanes` neighbouring
 // lanes share a row, so that a warp reads 32 / lanes rows at once; sums are taken in an order that
@@ -12,29 +12,6 @@ __host__ __device__ constexpr int lanesFor(int value) {
   while (lanes < value && lanes < 32)
     lanes *= 2;
   return lanes;
-}
-
-/// Sum, or the greatest value, over all threads; every thread gets it.
-template <bool Greatest, int Threads> __device__ __forceinline__ float reduceThreads(float value) {
-  auto merge = [](float a, float b) {
-    // NaN wins.
-    return Greatest ? (a > b || a != a ? a : b) : a + b;
-  };
-#pragma unroll
-  for (int lane = 16; lane > 0; lane /= 2)
-    value = merge(value, __shfl_xor_sync(~0u, value, lane));
-  if constexpr (Threads == 32)
-    return value;
-  __shared__ float parts[Threads / 32];
-  __syncthreads();
-  if (threadIdx.x % 32 == 0)
-    parts[threadIdx.x / 32] = value;
-  __syncthreads();
-  float result = parts[0];
-#pragma unroll
-  for (int warp = 1; warp < Threads / 32; ++warp)
-    result = merge(result, parts[warp]);
-  return result;
 }
 
 /// Channels [First, First + Channels) of the tokens of one block. `token(row)` is the number of the
@@ -115,7 +92,7 @@ template <class Element, int First, int Channels, int Threads, class Token> stru
     int mine = 0;
     for (int row = threadIdx.x; row < rows; row += Threads)
       mine += token(row) >= 0;
-    return static_cast<int>(reduceThreads<false, Threads>(static_cast<float>(mine)));
+    return static_cast<int>(Team<Threads>::sum(static_cast<float>(mine)));
   }
 
   /// Combines `map(values)` of all tokens channel by channel, and gives finish(channel, value) the
@@ -231,7 +208,7 @@ __device__ __forceinline__ void summarize(const void *source, i64 offset, i64 to
         const float square = squares(number, true);
         most = most > square || most != most ? most : square;
       });
-      const float radius = sqrtf(reduceThreads<true, Threads>(most));
+      const float radius = sqrtf(Team<Threads>::most(most));
       if (threadIdx.x == 0)
         store(0, radius);
     } else if constexpr (Kind == Summary::Norm) {
@@ -240,7 +217,7 @@ __device__ __forceinline__ void summarize(const void *source, i64 offset, i64 to
         const float square = squares(number, false);
         sum += threadIdx.x % Block::lanes == 0 ? square : 0.f;
       });
-      const float norm = sqrtf(reduceThreads<false, Threads>(sum));
+      const float norm = sqrtf(Team<Threads>::sum(sum));
       if (threadIdx.x == 0)
         store(0, norm);
     } else {
@@ -289,7 +266,7 @@ __device__ __forceinline__ void summarize(const void *source, i64 offset, i64 to
           length = __fmaf_rn(sum, sum, length);
         }
       }
-      const float total = reduceThreads<false, Threads>(length);
+      const float total = Team<Threads>::sum(length);
       if (threadIdx.x == 0)
         store(0, total / (count * count));
     }

@@ -1,79 +1,13 @@
 //===- SelectListsTest.cpp - device code of list formats, on threads ------===//
-//
-// A lane is a thread; votes and shuffles meet at a barrier of their warp.
-//
-//===----------------------------------------------------------------------===//
 #include "lib/Reference/ListFormats.h"
 #include "lib/Support/Random.h"
-#include "test/Unit/lib/Device/Warp.h"
+#include "test/Unit/lib/Device/Block.h"
 
-#include <array>
-#include <barrier>
-#include <bit>
-#include <cmath>
 #include <gtest/gtest.h>
-#include <memory>
-#include <thread>
 
 namespace {
-typedef unsigned int u32;
-typedef long long i64;
-
-struct {
-  unsigned x = 0;
-} thread_local threadIdx;
-
-struct Block {
-  explicit Block(unsigned warps) : meeting(32 * warps) {
-    for (unsigned warp = 0; warp < warps; ++warp)
-      all.push_back(std::make_unique<Warp>());
-  }
-  std::barrier<> meeting;
-  std::vector<std::unique_ptr<Warp>> all;
-};
-Block *running = nullptr;
-
-Warp &warp() { return *running->all[threadIdx.x / 32]; }
-std::array<u32, 32> gather(u32 value) { return warp().collect(threadIdx.x % 32, value); }
-u32 __ballot_sync(u32, bool vote) { return warp().ballot(threadIdx.x % 32, vote); }
-int __shfl_up_sync(u32, int value, unsigned distance) {
-  std::array<u32, 32> values = gather(static_cast<u32>(value));
-  unsigned lane = threadIdx.x % 32;
-  return lane < distance ? value : static_cast<int>(values[lane - distance]);
-}
-int __popc(u32 lanes) { return std::popcount(lanes); }
-void __syncwarp() { gather(0); }
-void __syncthreads() { running->meeting.arrive_and_wait(); }
-
-constexpr int __NV_ATOMIC_RELAXED = __ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK = 0;
-void __nv_atomic_store_n(signed char *place, signed char value, int order, int) {
-  __atomic_store_n(place, value, order);
-}
-void __nv_atomic_store_n(u32 *place, u32 value, int order, int) {
-  __atomic_store_n(place, value, order);
-}
-
-#define __device__
-#define __forceinline__ inline
-#define __shared__ static
+using namespace on_block;
 #include "lib/Device/SelectLists.cuh"
-#undef __device__
-#undef __forceinline__
-#undef __shared__
-
-/// Runs a block of `warps` warps.
-template <typename Body> void launch(unsigned warps, Body body) {
-  Block block(warps);
-  running = &block;
-  std::vector<std::thread> threads;
-  for (unsigned thread = 0; thread < 32 * warps; ++thread)
-    threads.emplace_back([&, thread] {
-      threadIdx.x = thread;
-      body();
-    });
-  for (std::thread &thread : threads)
-    thread.join();
-}
 } // namespace
 
 using namespace lacuna;
