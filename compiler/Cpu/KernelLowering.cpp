@@ -171,6 +171,11 @@ LogicalResult KernelLowering::lowerOp(VectorBuilder &b, Operation &op) {
       .Case([&](tile::SampleOp sample) { return lowerSample(b, sample); })
       .Case([&](tile::MarginOp margin) { return lowerMargin(b, margin); })
       .Case([&](tile::GateOp gate) { return lowerGate(b, gate); })
+      .Case([&](tile::LinearStateOp state) { return lowerLinearState(b, state); })
+      .Case([&](tile::LinearPrefixOp prefix) { return lowerLinearPrefix(b, prefix); })
+      .Case([&](tile::LinearFoldOp fold) { return lowerLinearFold(b, fold); })
+      .Case([&](tile::LinearReadOp read) { return lowerLinearRead(b, read); })
+      .Case([&](tile::GatedMergeOp merge) { return lowerGatedMerge(b, merge); })
       .Default([&](Operation *other) -> LogicalResult {
         return emitListFormat(b, *other, values) ? success() : cloneScalarOp(b, *other, values);
       });

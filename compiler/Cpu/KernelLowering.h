@@ -50,6 +50,11 @@ private:
   mlir::LogicalResult lowerSample(VectorBuilder &builder, tile::SampleOp op);
   mlir::LogicalResult lowerMargin(VectorBuilder &builder, tile::MarginOp op);
   mlir::LogicalResult lowerGate(VectorBuilder &builder, tile::GateOp op);
+  mlir::LogicalResult lowerLinearState(VectorBuilder &builder, tile::LinearStateOp op);
+  mlir::LogicalResult lowerLinearPrefix(VectorBuilder &builder, tile::LinearPrefixOp op);
+  mlir::LogicalResult lowerLinearFold(VectorBuilder &builder, tile::LinearFoldOp op);
+  mlir::LogicalResult lowerLinearRead(VectorBuilder &builder, tile::LinearReadOp op);
+  mlir::LogicalResult lowerGatedMerge(VectorBuilder &builder, tile::GatedMergeOp op);
 
   mlir::Value scalar(mlir::Value value) { return values.lookup(value); }
   llvm::SmallVector<mlir::Value> scalars(mlir::ValueRange range);

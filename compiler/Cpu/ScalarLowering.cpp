@@ -104,3 +104,15 @@ LogicalResult lacuna::cloneScalarOp(OpBuilder &builder, Operation &op, IRMapping
   }
   return success();
 }
+
+FailureOr<Value> lacuna::emitPredicate(OpBuilder &builder, Region &region, IRMapping mapping,
+                                       ValueRange arguments) {
+  if (region.empty())
+    return Value();
+  Block &block = region.front();
+  mapping.map(block.getArguments(), arguments);
+  for (Operation &op : block.without_terminator())
+    if (failed(cloneScalarOp(builder, op, mapping)))
+      return failure();
+  return mapping.lookup(block.getTerminator()->getOperand(0));
+}

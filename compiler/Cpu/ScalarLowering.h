@@ -14,4 +14,8 @@ mlir::Type convertInputType(mlir::Type type);
 mlir::LogicalResult cloneScalarOp(mlir::OpBuilder &builder, mlir::Operation &op,
                                   mlir::IRMapping &mapping);
 
+/// What the block of a region yields for these arguments; null where there is no region.
+mlir::FailureOr<mlir::Value> emitPredicate(mlir::OpBuilder &builder, mlir::Region &region,
+                                           mlir::IRMapping mapping, mlir::ValueRange arguments);
+
 } // namespace lacuna

@@ -315,26 +315,12 @@ LogicalResult KernelLowering::lowerScoreBlocks(VectorBuilder &b, tile::ScoreBloc
 // Restricting
 //===----------------------------------------------------------------------===//
 
-/// What a region yields for one pair; null where there is no region.
-static FailureOr<Value> emitPredicate(VectorBuilder &b, Region &region, IRMapping map, Value row,
-                                      Value column) {
-  if (region.empty())
-    return Value();
-  Block &block = region.front();
-  map.map(block.getArgument(0), row);
-  map.map(block.getArgument(1), column);
-  for (Operation &op : block.without_terminator())
-    if (failed(cloneScalarOp(b, op, map)))
-      return failure();
-  return map.lookup(block.getTerminator()->getOperand(0));
-}
-
 /// The score of one pair where the regions of `op` may force or hide it.
 template <typename Op>
 static FailureOr<Value> emitRestricted(VectorBuilder &b, Op op, const IRMapping &map, Value row,
                                        Value column, Value score) {
-  FailureOr<Value> force = emitPredicate(b, op.getForce(), map, row, column);
-  FailureOr<Value> within = emitPredicate(b, op.getWithin(), map, row, column);
+  FailureOr<Value> force = emitPredicate(b, op.getForce(), map, {row, column});
+  FailureOr<Value> within = emitPredicate(b, op.getWithin(), map, {row, column});
   if (failed(force) || failed(within))
     return failure();
   if (*force)

@@ -42,7 +42,7 @@ std::unique_ptr<ReferenceProgram> ReferenceProgram::build(const BoundSpec &spec)
       added = program->addAttend(&op);
     else if (isa<attn::MergeOp>(op))
       added = program->addMerge(&op);
-    else if (isa<select::SelectDialect>(op.getDialect()))
+    else if (lacuna::isSelection(&op))
       added = program->addSelection(&op);
     else if (isa<func::ReturnOp>(op))
       added = program->addReturn(&op);
@@ -263,7 +263,8 @@ LogicalResult ReferenceProgram::addSelection(Operation *op) {
       return op->emitOpError("expected all results of select ops to be known");
     producers[result] = static_cast<unsigned>(selections.size());
   }
-  FailureOr<std::unique_ptr<reference::SelectOracle>> oracle = translateSelect(op, scalars);
+  FailureOr<std::unique_ptr<reference::SelectOracle>> oracle =
+      attn::isLinear(op) ? translateLinear(op, scalars) : translateSelect(op, scalars);
   if (failed(oracle))
     return failure();
   selections.push_back({op, std::move(*oracle)});
@@ -278,7 +279,7 @@ LogicalResult ReferenceProgram::addReturn(Operation *op) {
       return op->emitOpError(
           "expected every result to come from attn.attend, attn.merge or a select op");
     auto result = cast<OpResult>(operand);
-    bool isSelection = isa<select::SelectDialect>(result.getOwner()->getDialect());
+    bool isSelection = lacuna::isSelection(result.getOwner());
     auto attend = dyn_cast<attn::AttendOp>(result.getOwner());
     bool isMarks = attend && operand == attend.getTaken();
     bool isLse = !isSelection && !isMarks && result.getResultNumber() == 1;

@@ -21,7 +21,7 @@ bool CheckReport::passes() const {
 }
 
 std::string CheckReport::failures() const {
-  static constexpr const char *axes[] = {"batch", "head", "row", "channel"};
+  static constexpr const char *axes[] = {"batch", "head", "row", "channel", "value channel"};
   static constexpr const char *blockAxes[] = {"batch", "head", "query block", "key block"};
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -13,8 +13,10 @@ static StringRef suffixOf(OpResult result) {
   if (auto attend = dyn_cast<attn::AttendOp>(result.getOwner());
       attend && result == attend.getTaken())
     return ".taken";
-  if (isa<attn::AttendOp, attn::MergeOp>(result.getOwner()))
+  if (isa<attn::AttendOp, attn::MergeOp, attn::LinearReadOp>(result.getOwner()))
     return ".lse";
+  if (attn::isLinear(result.getOwner()))
+    return ".norms";
   if (isa<select::CsrOfListOp>(result.getOwner()))
     return ".columns";
   return result.getResultNumber() == 1 ? ".counts" : ".weights";

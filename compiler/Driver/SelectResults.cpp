@@ -8,8 +8,11 @@ using namespace mlir;
 
 namespace lacuna {
 
-static bool isSelection(Operation *op) {
-  return op && isa<select::SelectDialect>(op->getDialect()) && !isa<select::YieldOp>(op);
+bool isSelection(Operation *op) {
+  if (!op)
+    return false;
+  return attn::isLinear(op) ||
+         (isa_and_nonnull<select::SelectDialect>(op->getDialect()) && !isa<select::YieldOp>(op));
 }
 
 bool hasSelections(func::FuncOp function) {

@@ -5,7 +5,11 @@
 
 namespace lacuna {
 
-/// Whether a function has ops of the select dialect: then which pairs are live depends on data.
+/// Whether `op` is compared by itself, given the tensors that a run had it read: an op of the
+/// select dialect or of linear attention.
+bool isSelection(mlir::Operation *op);
+
+/// Whether a function has such ops: then which pairs are live may depend on data.
 bool hasSelections(mlir::func::FuncOp function);
 
 /// Whether a select op computes `value`, or an attend that skips blocks says with it which it took.

@@ -37,6 +37,18 @@ static std::vector<std::string> roleOf(OpOperand &use) {
       return {"b", "hq", "nq", "dv"};
     return {"b", "hq", "nq"};
   }
+  if (auto state = dyn_cast<attn::LinearStateOp>(use.getOwner()))
+    return {"b", "hkv", "nk", use.get() == state.getKey() ? "d" : "dv"};
+  if (auto read = dyn_cast<attn::LinearReadOp>(use.getOwner()))
+    return use.get() == read.getQuery() ? std::vector<std::string>{"b", "hq", "nq", "d"}
+                                        : std::vector<std::string>{};
+  if (auto merge = dyn_cast<attn::GatedMergeOp>(use.getOwner())) {
+    if (llvm::is_contained(merge.getOutputs(), use.get()))
+      return {"b", "hq", "nq", "dv"};
+    if (cast<RankedTensorType>(use.get().getType()).getRank() == 1)
+      return {"hq"};
+    return {"b", "hq", "nq"};
+  }
   return {};
 }
 

@@ -10,4 +10,8 @@ namespace lacuna {
 mlir::FailureOr<std::unique_ptr<reference::SelectOracle>>
 translateSelect(mlir::Operation *op, ScalarTranslator &scalars);
 
+/// The same for ops of linear attention.
+mlir::FailureOr<std::unique_ptr<reference::SelectOracle>>
+translateLinear(mlir::Operation *op, ScalarTranslator &scalars);
+
 } // namespace lacuna

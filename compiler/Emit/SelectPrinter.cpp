@@ -263,7 +263,7 @@ LogicalResult SelectPrinter::write(tile::ScoreBlocksOp op) {
                     op.getRows(), op.getColumns(), tileRows, tileColumns, op.getGroup(),
                     scalars.use(op.getRowAt()), extentOf(inputOf(op.getQuery()), 2),
                     scalars.use(op.getColumnAt()), extentOf(inputOf(op.getKey()), 2)));
-  parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceScores()};
+  parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceMatrices(), deviceScores()};
   return success();
 }
 
@@ -362,8 +362,9 @@ FailureOr<KernelCode> SelectPrinter::print() {
   LogicalResult written =
       llvm::TypeSwitch<Operation *, LogicalResult>(found)
           .Case<tile::SummarizeOp, tile::FoldOp, tile::ScoreBlocksOp, tile::RestrictOp,
-                tile::ScoreListOp, tile::ChooseOp, tile::SampleOp, tile::MarginOp, tile::GateOp>(
-              [&](auto op) { return write(op); })
+                tile::ScoreListOp, tile::ChooseOp, tile::SampleOp, tile::MarginOp, tile::GateOp,
+                tile::LinearStateOp, tile::LinearPrefixOp, tile::LinearFoldOp, tile::LinearReadOp,
+                tile::GatedMergeOp>([&](auto op) { return write(op); })
           .Default([](Operation *op) {
             return op->emitOpError("expected to stand alone in its kernel");
           });
@@ -376,6 +377,7 @@ FailureOr<KernelCode> SelectPrinter::print() {
                     : isa<tile::SummarizeOp>(found) ? 512 / blockThreads
                     : isChoice                      ? 3
                                                     : 4;
+  blocks = blocksAtOnce.value_or(blocks);
   return finishPlain(blockThreads, body.str(), parts, blocks);
 }
 

@@ -34,6 +34,11 @@ private:
   mlir::LogicalResult write(tile::SampleOp op);
   mlir::LogicalResult write(tile::MarginOp op);
   mlir::LogicalResult write(tile::GateOp op);
+  mlir::LogicalResult write(tile::LinearStateOp op);
+  mlir::LogicalResult write(tile::LinearPrefixOp op);
+  mlir::LogicalResult write(tile::LinearFoldOp op);
+  mlir::LogicalResult write(tile::LinearReadOp op);
+  mlir::LogicalResult write(tile::GatedMergeOp op);
 
   /// Prints the scalars of the body that `op` and its regions use.
   mlir::LogicalResult writeScalars(mlir::Operation *op, llvm::ArrayRef<int64_t> gridTile);
@@ -62,6 +67,10 @@ private:
                                              mlir::Value row);
   /// Prints `use` of `choice`, the row of `table`.
   void writeChoice(llvm::StringRef head, llvm::StringRef row, llvm::StringRef use);
+  /// The same as rows of 16-bit elements that a program of linear attention reads.
+  std::string linearRowsOf(mlir::Value tensor, llvm::StringRef head);
+  std::string linearFloatsOf(mlir::Value memory, llvm::ArrayRef<std::string> indices,
+                             unsigned lastAxis);
   void writeTable(mlir::Value scores, llvm::StringRef batch, llvm::StringRef head);
   void writeLists(mlir::Value ids, mlir::Value counts, llvm::StringRef batch);
   mlir::LogicalResult writeProduct(tile::ScoreBlocksOp op);
@@ -81,6 +90,8 @@ private:
   CodeWriter body;
   ScalarPrinter scalars;
   unsigned blockThreads = defaultThreads;
+  /// Blocks that share a multiprocessor, where the op says how many.
+  std::optional<unsigned> blocksAtOnce;
   llvm::SmallVector<std::string_view> parts;
 };
 

@@ -34,6 +34,13 @@ mlir::LogicalResult requireEqualExtents(KernelBuilder &kernel, mlir::Value found
                                         mlir::Value expected, unsigned axis,
                                         llvm::StringRef message);
 
+/// Fills `region` with the predicate of `set` over a row and a column; its first argument is the
+/// head where `eachHead` says so, else the head is `head`. `rows` and `columns` are extents in the
+/// body.
+mlir::LogicalResult emitPairs(KernelBuilder &kernel, mlir::Region &region, mlir::Value set,
+                              bool eachHead, mlir::Value head, mlir::Value rows,
+                              mlir::Value columns);
+
 /// `number` of tokens or rows in blocks of `size`, rounded up.
 mlir::Value countBlocks(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value number,
                         int64_t size);

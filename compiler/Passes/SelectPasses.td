@@ -1,4 +1,4 @@
-//===- SelectPasses.td - passes about data-dependent sets -----------------===//
+//===- SelectPasses.td - lists, hierarchies and states as kernels ---------===//
 #ifndef LACUNA_SELECT_PASSES_TD
 #define LACUNA_SELECT_PASSES_TD
 
@@ -90,6 +90,28 @@ def SelectToTilePass : Pass<"lacuna-select-to-tile", "::mlir::ModuleOp"> {
     %m = select.summarize mean %k block [128] : tensor<?x8x?x128xbf16> -> tensor<?x8x?x128xbf16>
     // becomes, with @f_summarize_0 in front of the function
     %m = tile.launch @f_summarize_0(%k) : (tensor<?x8x?x128xbf16>) -> tensor<?x8x?x128xbf16>
+    ```
+  }];
+  let dependentDialects = ["::lacuna::tile::TileDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def LinearToTilePass : Pass<"lacuna-linear-to-tile", "::mlir::ModuleOp"> {
+  let summary = "one kernel per op of linear attention, and a launch in its place";
+  let description = [{
+    `attn.linear_state`, `linear_prefix`, `linear_fold`, `linear_read` and `gated_merge` become a
+    `tile.kernel` each, whose body is the tile op of the same name. Programs take up to 128 value
+    channels of a state or of rows; rows of one program lie in one query tile, and the set of
+    a read becomes a predicate of that tile's first row and a state.
+
+    What shapes must satisfy at run time stands in the plan as `tile.require`.
+
+    Requires: functions of one block. Leaves: no op of linear attention.
+
+    ```mlir
+    %h, %z = attn.linear_state relu %k, %v block [128] : ...
+    // becomes, with @f_linear_state_0 in front of the function
+    %h, %z = tile.launch @f_linear_state_0(%k, %v) : ...
     ```
   }];
   let dependentDialects = ["::lacuna::tile::TileDialect", "::mlir::arith::ArithDialect",

@@ -19,11 +19,8 @@ static int64_t tileExtent(int64_t block) {
   return block >= scoreTile ? block : scoreTile / block * block;
 }
 
-/// Fills `region` with the predicate of `set` over a row and a column; its first argument is the
-/// head where `eachHead` says so, else the head is `head`. `rows` and `columns` are extents in the
-/// body.
-static LogicalResult emitPairs(KernelBuilder &kernel, Region &region, Value set, bool eachHead,
-                               Value head, Value rows, Value columns) {
+LogicalResult lacuna::emitPairs(KernelBuilder &kernel, Region &region, Value set, bool eachHead,
+                                Value head, Value rows, Value columns) {
   FormulaSpace space(set.getContext(), 1, 1);
   FailureOr<Formula> formula = sparsity::buildFormula(kernel.inBody(set), space);
   if (failed(formula))

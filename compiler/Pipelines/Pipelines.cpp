@@ -11,7 +11,7 @@
 //                           formula, one loop and one mask less below.
 //   2. bitmaps-to-lists     Before tiles are chosen, which lie in the blocks of lists.
 //      assign-tiles         Needs the sets' domains, which kernels no longer show.
-//   3. select-to-tile, attn-to-tile
+//   3. select-to-tile, linear-to-tile, attn-to-tile
 //                           From here on programs, not sets, are rewritten.
 //   4. expand-lists         Loops over entries of lists have loops over sets inside,
 //                           which the passes below treat like any other.
@@ -82,6 +82,7 @@ void lacuna::buildAssignTiles(OpPassManager &passes, const SpecToTileOptions &op
 void lacuna::buildSpecToTile(OpPassManager &passes, const SpecToTileOptions &options) {
   buildAssignTiles(passes, options);
   passes.addPass(createSelectToTilePass());
+  passes.addPass(createLinearToTilePass());
   passes.addPass(createAttnToTilePass());
   passes.addPass(createExpandListsPass());
   addCleanup(passes);

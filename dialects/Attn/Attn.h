@@ -7,6 +7,12 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 
 #include "dialects/Attn/AttnDialect.h.inc"
+#include "dialects/Attn/AttnEnums.h.inc"
 
 #define GET_OP_CLASSES
 #include "dialects/Attn/AttnOps.h.inc"
+
+namespace lacuna::attn {
+/// Whether `op` is one of those about states of blocks and gates, which are kernels of their own.
+bool isLinear(mlir::Operation *op);
+} // namespace lacuna::attn

@@ -5,6 +5,7 @@ using namespace mlir;
 using namespace lacuna::attn;
 
 #include "dialects/Attn/AttnDialect.cpp.inc"
+#include "dialects/Attn/AttnEnums.cpp.inc"
 
 void AttnDialect::initialize() {
   addOperations<

@@ -90,8 +90,10 @@ struct FlattenMerge final : OpRewritePattern<MergeOp> {
   }
 };
 
-/// Whether `output`, `lse` are those of an attend that sees no key: weight 0 in every merge.
+/// Whether `output`, `lse` are those of attention that sees nothing: weight 0 in every merge.
 static bool isEmptyPart(Value output, Value lse) {
+  if (auto read = output.getDefiningOp<LinearReadOp>())
+    return read.getLse() == lse && read.getSet().getDefiningOp<lacuna::sparsity::NoneOp>();
   auto attend = output.getDefiningOp<AttendOp>();
   return attend && attend.getLse() == lse && !attend.getSinks() &&
          attend.getSet().getDefiningOp<lacuna::sparsity::NoneOp>();

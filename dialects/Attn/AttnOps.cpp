@@ -1,5 +1,6 @@
 //===- AttnOps.cpp - syntax -----------------------------------------------===//
 #include "dialects/Attn/Attn.h"
+#include "dialects/Select/SelectSyntax.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -238,6 +239,9 @@ void MergeOp::print(OpAsmPrinter &printer) {
   printer.printOptionalAttrDict((*this)->getAttrs());
   printer << " : " << getOutput().getType() << ", " << getLse().getType();
 }
+
+using lacuna::select::parsePairsType;
+using lacuna::select::printPairsType;
 
 #define GET_OP_CLASSES
 #include "dialects/Attn/AttnOps.cpp.inc"

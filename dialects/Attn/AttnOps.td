@@ -126,6 +126,8 @@ def Attn_MergeOp : Attn_Op<"merge", [Pure, SameVariadicOperandSize]> {
   let hasFolder = 1;
 }
 
+include "dialects/Attn/AttnLinear.td"
+
 def Attn_YieldOp : Attn_Op<"yield", [Pure, Terminator, HasParent<"AttendOp">]> {
   let summary = "the score that a score region returns";
   let arguments = (ins F32:$score);

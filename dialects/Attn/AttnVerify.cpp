@@ -1,5 +1,5 @@
 //===- AttnVerify.cpp - the rules of attend and merge ---------------------===//
-#include "dialects/Attn/Attn.h"
+#include "dialects/Attn/AttnInternal.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,13 +14,7 @@ static constexpr int64_t maxHeadDim = 512;
 /// Most tokens in one tile.
 static constexpr int64_t maxTileTokens = 4096;
 
-/// Whether two extents are both known and differ.
-static bool differ(int64_t a, int64_t b) {
-  return !ShapedType::isDynamic(a) && !ShapedType::isDynamic(b) && a != b;
-}
-
-/// shape-1, shape-2: what holds for every tensor of tokens.
-static LogicalResult verifyTokens(Operation *op, StringRef what, RankedTensorType type) {
+LogicalResult lacuna::attn::verifyTokens(Operation *op, StringRef what, RankedTensorType type) {
   // shape-1
   if (type.getEncoding())
     return op->emitOpError("expected ") << what << " without an encoding, got " << type;

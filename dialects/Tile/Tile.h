@@ -1,6 +1,7 @@
 //===- Tile.h - the one header of the tile dialect ------------------------===//
 #pragma once
 
+#include "dialects/Attn/Attn.h"
 #include "dialects/Select/Select.h"
 #include "dialects/Sparsity/Sparsity.h"
 

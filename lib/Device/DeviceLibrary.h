@@ -27,7 +27,9 @@ std::string_view deviceSkips();
 std::string_view deviceTeams();
 /// One row for each block of tokens; after the rows and the teams.
 std::string_view deviceSummaries();
-/// Scores of blocks; after the rows.
+/// Matrix instructions of one warp; after the primitives.
+std::string_view deviceMatrices();
+/// Scores of blocks; after the rows and the matrices.
 std::string_view deviceScores();
 /// Lists of the best columns; after the teams.
 std::string_view deviceChoices();
@@ -39,5 +41,10 @@ std::string_view deviceDraws();
 std::string_view deviceSelectLists();
 /// Scores of what lists name; after the rows and the lists.
 std::string_view deviceSelectRefine();
+
+/// States of linear attention; after the rows and the matrices.
+std::string_view deviceLinearStates();
+/// Rows of linear attention; after its states.
+std::string_view deviceLinearReads();
 
 } // namespace lacuna

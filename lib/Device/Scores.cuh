@@ -1,4 +1,4 @@
-// Lacuna's device library: scores of blocks; after the rows.
+// Lacuna's device library: scores of blocks; after the rows and the matrices.
 //
 // A thread block computes tiles of 128 x 128 scores in registers, puts them into shared memory, and
 // reduces them there: first along columns, then over rows, heads and further tiles.
@@ -102,29 +102,6 @@ struct ScoreRows {
 };
 
 // Products on the tensor cores ---------------------------------------------------------------
-
-template <class Element>
-__device__ __forceinline__ void multiply(float (&sum)[4], const u32 (&a)[4], u32 b0, u32 b1);
-template <>
-__device__ __forceinline__ void multiply<Bf16>(float (&sum)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-      "{%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-template <>
-__device__ __forceinline__ void multiply<F16>(float (&sum)[4], const u32 (&a)[4], u32 b0, u32 b1) {
-  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-      "{%8, %9}, {%0, %1, %2, %3};"
-      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-__device__ __forceinline__ void loadMatrices(u32 (&parts)[4], u32 address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(parts[0]), "=r"(parts[1]), "=r"(parts[2]), "=r"(parts[3])
-               : "r"(address)
-               : "memory");
-}
 
 /// Channels of a row that are in shared memory at once: 128 bytes, in 8 chunks of 16 bytes that lie
 /// at chunk ^ (row % 8), so that 8 rows of a matrix fall into different banks.

@@ -74,17 +74,20 @@ template <> inline float toFloat<Bf16>(unsigned short bits) {
 }
 template <> inline float toFloat<F16>(unsigned short bits) { return halfToFloat(bits); }
 
-template <class Element> u32 packPair(float low, float high);
-template <> inline u32 packPair<Bf16>(float low, float) {
+template <class Element> u32 roundHalf(float value);
+template <> inline u32 roundHalf<Bf16>(float value) {
   u32 bits;
-  std::memcpy(&bits, &low, sizeof(bits));
-  return low != low ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
-}
-template <> inline u32 packPair<F16>(float low, float) {
-  auto value = static_cast<_Float16>(low);
-  unsigned short bits;
   std::memcpy(&bits, &value, sizeof(bits));
+  return value != value ? 0x7fc0 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+template <> inline u32 roundHalf<F16>(float value) {
+  auto rounded = static_cast<_Float16>(value);
+  unsigned short bits;
+  std::memcpy(&bits, &rounded, sizeof(bits));
   return bits;
+}
+template <class Element> u32 packPair(float low, float high) {
+  return roundHalf<Element>(low) | roundHalf<Element>(high) << 16;
 }
 
 //===----------------------------------------------------------------------===//

@@ -88,6 +88,8 @@ def main():
     source, folder = pathlib.Path(sys.argv[1]).read_text(), sys.argv[2]
     is_attention = "struct Config {" in source
     body = source[source.index("struct Config {" if is_attention else "struct Arguments {"):]
+    calls = ("linearState<", "prefixRows<", "sumRows(", "weighRows<")
+    is_linear = not is_attention and any(call in body for call in calls)
     threads, name, parameters = KERNEL.search(body).groups()
     maps = parameters.count("TensorMap ")
     arguments = [f"*static_cast<TensorMap *>(parameters[{i}])" for i in range(maps)]
@@ -96,7 +98,12 @@ def main():
     # Shared memory is not used, and its size is checked where kernels are compiled for a GPU.
     body = body.replace("extern __shared__ __align__(1024) unsigned char memory[];", "unsigned char *memory = nullptr;")
     body = re.sub(r"static_assert\(Shared<Config>.*?\);\n", "", body, flags=re.S)
-    if is_attention:
+    body = body.replace("extern __shared__ __align__(16) unsigned char shared[];", "unsigned char *shared = fibers::sharedMemory;")
+    if is_linear:
+        # Threads meet and work together on matrices.
+        parts = ["Scalars", "Rows", "LinearStates", "LinearReads"]
+        run = f"    fibers::run({threads}, [&] {{ {call} }});\n"
+    elif is_attention:
         parts, run = ["Scalars", "Masks", "Recompute", "Skips"], run_attention(call, threads)
     elif "__syncthreads_or" in body:
         # The threads of a block share the pairs of a tile; one thread takes them all.
@@ -105,7 +112,8 @@ def main():
     else:
         parts = ["Scalars", "Rows"]
         run = f"    for (threadIdx.x = 0; threadIdx.x < {threads}; ++threadIdx.x)\n      {call}\n"
-    print('#include "test/Emulator/Pipeline.h"' if is_attention else '#include "test/Emulator/Device.h"')
+    header = "Fibers.h" if is_linear else "Pipeline.h" if is_attention else "Device.h"
+    print(f'#include "test/Emulator/{header}"')
     print("\n".join(library(folder, part) for part in parts))
     print(body)
     sizes = ", ".join(["sizeof(TensorMap)"] * maps + ["sizeof(Arguments)", "0"])

@@ -164,3 +164,35 @@ func.func @skip_of_none(%q: tensor<1x1x?x64xf32>, %t: tensor<1x1x?xf32>)
       -> tensor<1x1x?x64xf32>, tensor<1x1x?x?xi8>
   return %o, %p, %taken : tensor<1x1x?x64xf32>, tensor<1x1x?x64xf32>, tensor<1x1x?x?xi8>
 }
+
+// Single states are their own sums, and a level that only the next one reads is not stored.
+// CHECK-LABEL: func.func @folds(
+// CHECK-NEXT:    %[[S:.*]], %[[N:.*]] = attn.linear_fold %arg0, %arg1 by 8
+// CHECK-NEXT:    return %[[S]], %[[N]]
+func.func @folds(%h: tensor<1x2x?x64x64xf32>, %z: tensor<1x2x?x64xf32>) -> (tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32>) {
+  %0:2 = attn.linear_fold %h, %z by 1 : tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32>
+  %1:2 = attn.linear_fold %0#0, %0#1 by 2 : tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32>
+  %2:2 = attn.linear_fold %1#0, %1#1 by 4 : tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32>
+  return %2#0, %2#1 : tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32>
+}
+
+// CHECK-LABEL: func.func @levels(
+// CHECK:         attn.linear_fold %{{.*}}, %{{.*}} by 2
+// CHECK:         attn.linear_fold %{{.*}}, %{{.*}} by 4
+func.func @levels(%h: tensor<1x2x?x64x64xf32>, %z: tensor<1x2x?x64xf32>) -> (tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32>) {
+  %1:2 = attn.linear_fold %h, %z by 2 : tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32>
+  %2:2 = attn.linear_fold %1#0, %1#1 by 4 : tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32>
+  return %2#0, %1#1 : tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32>
+}
+
+// Linear attention that reads no state has no weight in a merge.
+// CHECK-LABEL: func.func @reads_nothing(
+// CHECK-NEXT:    return %arg3, %arg4
+func.func @reads_nothing(%q: tensor<1x2x?x64xf32>, %h: tensor<1x2x?x64x64xf32>, %z: tensor<1x2x?x64xf32>, %o: tensor<1x2x?x64xf32>,
+                         %l: tensor<1x2x?xf32>) -> (tensor<1x2x?x64xf32>, tensor<1x2x?xf32>) {
+  %none = sparsity.none
+  %p, %pl = attn.linear_read elu %q, %h, %z over %none
+      : tensor<1x2x?x64xf32>, tensor<1x2x?x64x64xf32>, tensor<1x2x?x64xf32> -> tensor<1x2x?x64xf32>, tensor<1x2x?xf32>
+  %m, %ml = attn.merge (%o, %l), (%p, %pl) : tensor<1x2x?x64xf32>, tensor<1x2x?xf32>
+  return %m, %ml : tensor<1x2x?x64xf32>, tensor<1x2x?xf32>
+}
