@@ -278,6 +278,8 @@ LogicalResult SelectPrinter::write(tile::GatedMergeOp op) {
                     pointerOf(target), offsetOf(target, at), strideOf(target, 3)));
   body.close();
   body.close();
+  // Channels of all parts are under way at once.
+  blocksAtOnce = 2;
   parts = {devicePrimitives(), deviceScalars(), deviceRows()};
   return success();
 }

@@ -7,9 +7,12 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#define sharedAddress stageAddress
 #include "test/Emulator/Device.h"
+#undef sharedAddress
 
 #include <array>
+#include <bit>
 #include <functional>
 #include <memory>
 #include <ucontext.h>
@@ -31,7 +34,20 @@ inline u32 __float_as_uint(float value) {
   return bits;
 }
 inline int __ffs(u32 bits) { return __builtin_ffs(static_cast<int>(bits)); }
+template <class T> T atomicAdd(T *at, T value) {
+  T before = *at;
+  *at += value;
+  return before;
+}
+inline int __popc(u32 bits) { return std::popcount(bits); }
+template <class T> T __ldg(const T *at) { return *at; }
+static constexpr int __NV_ATOMIC_RELAXED = 0, __NV_THREAD_SCOPE_BLOCK = 0;
+template <class T> void __nv_atomic_store_n(T *at, T value, int, int) { *at = value; }
+inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
 inline float exp2Fast(float x) { return std::exp2(x); }
+inline float log2Fast(float x) { return std::log2(x); }
+inline float reciprocal(float x) { return 1 / x; }
+inline float maxOrNan(float a, float b) { return a != a || a > b ? a : b; }
 
 //===----------------------------------------------------------------------===//
 // Turns
@@ -41,13 +57,18 @@ namespace fibers {
 /// Where some fibers wait for each other.
 struct Meeting {
   unsigned arrived = 0, rounds = 0;
+
+  void release() {
+    arrived = 0;
+    ++rounds;
+  }
 };
 struct Fiber {
   ucontext_t context;
   std::unique_ptr<char[]> stack;
   bool isDone = true;
-  /// Exchanges of its warp that it took part in.
-  unsigned exchanges = 0;
+  /// Exchanges of its warp, and counts of its block, that it took part in.
+  unsigned exchanges = 0, counts = 0;
 };
 struct Warp {
   Meeting meeting;
@@ -58,7 +79,9 @@ inline Fiber all[mostThreads];
 inline Warp warps[mostThreads / 32];
 inline Meeting block;
 inline ucontext_t home;
+/// Threads of the block that have not returned.
 inline unsigned threads = 0;
+inline int votes[3];
 inline const std::function<void()> *body = nullptr;
 /// What a block finds in shared memory is NaN.
 alignas(1024) inline unsigned char sharedMemory[232448];
@@ -66,6 +89,8 @@ alignas(1024) inline unsigned char sharedMemory[232448];
 inline void start() {
   (*body)();
   all[threadIdx.x].isDone = true;
+  if (--threads == block.arrived && threads > 0)
+    block.release();
 }
 /// Lets the other fibers run.
 inline void pass() {
@@ -75,10 +100,8 @@ inline void pass() {
 }
 inline void meet(Meeting &meeting, unsigned count) {
   unsigned round = meeting.rounds;
-  if (++meeting.arrived == count) {
-    meeting.arrived = 0;
-    ++meeting.rounds;
-  }
+  if (++meeting.arrived == count)
+    meeting.release();
   while (meeting.rounds == round)
     pass();
 }
@@ -88,6 +111,7 @@ inline void run(unsigned count, const std::function<void()> &call) {
   body = &call;
   block = {};
   std::memset(sharedMemory, 0xff, sizeof(sharedMemory));
+  std::memset(votes, 0, sizeof(votes));
   for (Warp &warp : warps)
     warp.meeting = {};
   for (unsigned thread = 0; thread < count; ++thread) {
@@ -95,7 +119,7 @@ inline void run(unsigned count, const std::function<void()> &call) {
     if (!fiber.stack)
       fiber.stack.reset(new char[stackBytes]);
     fiber.isDone = false;
-    fiber.exchanges = 0;
+    fiber.exchanges = fiber.counts = 0;
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
     fiber.context.uc_stack.ss_size = stackBytes;
@@ -125,6 +149,15 @@ template <class T> const T *exchange(const T &value) {
 } // namespace fibers
 
 inline void __syncthreads() { fibers::meet(fibers::block, fibers::threads); }
+inline void __syncwarp() { fibers::exchange(0); }
+inline int __syncthreads_count(bool vote) {
+  // Nobody reads or adds to the number that is made 0 until all have met again.
+  unsigned number = fibers::all[threadIdx.x].counts++;
+  fibers::votes[number % 3] += vote;
+  __syncthreads();
+  fibers::votes[(number + 2) % 3] = 0;
+  return fibers::votes[number % 3];
+}
 inline u32 __ballot_sync(u32, bool vote) {
   const bool *votes = fibers::exchange(vote);
   u32 bits = 0;
@@ -135,6 +168,21 @@ inline u32 __ballot_sync(u32, bool vote) {
 template <class T> T __shfl_xor_sync(u32, T value, int lanes) {
   unsigned lane = threadIdx.x % 32;
   return fibers::exchange(value)[lane ^ static_cast<unsigned>(lanes)];
+}
+
+template <class T> T __shfl_sync(u32, T value, int lane) {
+  return fibers::exchange(value)[lane % 32];
+}
+template <class T> T __shfl_up_sync(u32, T value, unsigned lanes) {
+  unsigned lane = threadIdx.x % 32;
+  return fibers::exchange(value)[lane < lanes ? lane : lane - lanes];
+}
+template <class T> T __reduce_add_sync(u32, T value) {
+  const T *values = fibers::exchange(value);
+  T sum = 0;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    sum += values[lane];
+  return sum;
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,6 +233,15 @@ inline void multiplyTf32(float (&sum)[4], const u32 (&a)[4], u32 b0, u32 b1) {
       [](const Fragments *all, int k, int column) {
         return readTf32(all[column * 4 + k % 4].b[k / 4]);
       });
+}
+inline u32 sharedAddress(const void *pointer) {
+  return static_cast<u32>(static_cast<const unsigned char *>(pointer) - fibers::sharedMemory);
+}
+inline void loadMatrices(u32 (&parts)[4], u32 address) {
+  const u32 *rows = fibers::exchange(address);
+  unsigned lane = threadIdx.x % 32;
+  for (unsigned part = 0; part < 4; ++part)
+    std::memcpy(&parts[part], fibers::sharedMemory + rows[8 * part + lane / 4] + lane % 4 * 4, 4);
 }
 inline void loadTransposed(u32 (&parts)[4], const void *row) {
   const void *const *rows = fibers::exchange(row);

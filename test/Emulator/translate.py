@@ -42,6 +42,22 @@ ONES = """inline u32 ones(u32 first, u32 count) {
 """
 
 
+# Calls of kernels whose threads meet, and the parts of the device library that they need behind the scalars.
+CHOICES = ["Teams", "Choices", "KeptRows", "Draws"]
+LISTS = ["Rows", "SelectLists", "SelectRefine"]
+FIBERS = {"linearState<": ["Rows", "LinearStates"], "prefixRows<": ["Rows", "LinearStates"], "sumRows(": ["Rows", "LinearStates"],
+          "weighRows<": ["Rows", "LinearStates", "LinearReads"], "summarize<": ["Rows", "Teams", "Summaries"],
+          "foldRow<": ["Rows", "Teams", "Summaries"], "scoreBlocks<": ["Rows", "Scores"], "scoreList<": LISTS, "listOfMask<": LISTS,
+          "maskOfList(": LISTS, "csrOfList<": LISTS, "listOfCsr<": LISTS, "childrenOf(": LISTS, "pickEntries(": LISTS,
+          "withoutListed(": LISTS, "choose<Rule": CHOICES, "sample(choice": CHOICES, "storeMargin(": CHOICES, "countChosen<Rule": CHOICES}
+
+
+def dynamic_shared(text):
+    """Dynamic shared memory is one buffer of the host."""
+    return re.sub(r"extern __shared__ (?:__align__\(\d+\) )?([\w ]+?) (\w+)\[\];",
+                  r"\1 *\2 = reinterpret_cast<\1 *>(fibers::sharedMemory);", text)
+
+
 def replace(text, pattern, by):
     """One function for another; a library that has it no longer must be looked at."""
     result, count = re.subn(pattern, lambda _: by, text, flags=re.S)
@@ -88,8 +104,7 @@ def main():
     source, folder = pathlib.Path(sys.argv[1]).read_text(), sys.argv[2]
     is_attention = "struct Config {" in source
     body = source[source.index("struct Config {" if is_attention else "struct Arguments {"):]
-    calls = ("linearState<", "prefixRows<", "sumRows(", "weighRows<")
-    is_linear = not is_attention and any(call in body for call in calls)
+    fibers = next((parts for call, parts in FIBERS.items() if call in body), None) if not is_attention else None
     threads, name, parameters = KERNEL.search(body).groups()
     maps = parameters.count("TensorMap ")
     arguments = [f"*static_cast<TensorMap *>(parameters[{i}])" for i in range(maps)]
@@ -98,10 +113,9 @@ def main():
     # Shared memory is not used, and its size is checked where kernels are compiled for a GPU.
     body = body.replace("extern __shared__ __align__(1024) unsigned char memory[];", "unsigned char *memory = nullptr;")
     body = re.sub(r"static_assert\(Shared<Config>.*?\);\n", "", body, flags=re.S)
-    body = body.replace("extern __shared__ __align__(16) unsigned char shared[];", "unsigned char *shared = fibers::sharedMemory;")
-    if is_linear:
-        # Threads meet and work together on matrices.
-        parts = ["Scalars", "Rows", "LinearStates", "LinearReads"]
+    if fibers:
+        parts = ["Scalars"] + fibers
+        body = dynamic_shared(body)
         run = f"    fibers::run({threads}, [&] {{ {call} }});\n"
     elif is_attention:
         parts, run = ["Scalars", "Masks", "Recompute", "Skips"], run_attention(call, threads)
@@ -112,9 +126,10 @@ def main():
     else:
         parts = ["Scalars", "Rows"]
         run = f"    for (threadIdx.x = 0; threadIdx.x < {threads}; ++threadIdx.x)\n      {call}\n"
-    header = "Fibers.h" if is_linear else "Pipeline.h" if is_attention else "Device.h"
+    header = "Fibers.h" if fibers else "Pipeline.h" if is_attention else "Device.h"
     print(f'#include "test/Emulator/{header}"')
-    print("\n".join(library(folder, part) for part in parts))
+    text = "\n".join(library(folder, part) for part in parts)
+    print(dynamic_shared(text) if fibers else text)
     print(body)
     sizes = ", ".join(["sizeof(TensorMap)"] * maps + ["sizeof(Arguments)", "0"])
     print(f'extern "C" const unsigned long emulate_{name}_sizes[] = {{{sizes}}};')

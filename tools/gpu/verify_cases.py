@@ -6,6 +6,7 @@ import os
 import re
 import struct
 
+import linear_cases
 import select_cases
 import speed_cases
 
@@ -335,6 +336,12 @@ def selects():
     return select_cases.cases(lambda name, spec, sets: Check("selects", name, spec, sets, sanitize="floor" not in name))
 
 
+def linear():
+    def case(name, spec, sets, files=None, flags=()):
+        return Check("linear", name, spec, sets, flags, files, slow="f16" in name, sanitize=name in ("a list", "D72 Dv40", "strided"))
+    return linear_cases.cases(case, poisoned)
+
+
 def returned_twice():
     """Equal attends and values that are returned again: each result has memory of its own."""
     with open(os.path.join(EXAMPLES, "..", "test", "Emulator", "cases.test")) as file:
@@ -454,7 +461,7 @@ def from_folder(folder):
                 yield Check("random", file[:-5], content, sets.read().split())
 
 
-GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, tokens, hierarchies, skips, selects, returned_twice,
+GROUPS = (examples, head_dims, head_ratios, sequence_lengths, documents, radii, lists, tokens, hierarchies, skips, selects, linear, returned_twice,
           clauses, heads, strided, poison, large, speeds)
 
 
