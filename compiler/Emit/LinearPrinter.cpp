@@ -66,7 +66,7 @@ LogicalResult SelectPrinter::write(tile::LinearStateOp op) {
     return columns / 8 % 2 == 0 ? columns + 8 : columns;
   };
   int64_t bytes = std::max<int64_t>(
-      2 * keyRows * (pitch(channels) + pitch(static_cast<int64_t>(op.getWidth()))),
+      4 * keyRows * (pitch(channels) + pitch(static_cast<int64_t>(op.getWidth()))),
       defaultThreads * 32);
   code.manifest.sharedBytes = static_cast<unsigned>(bytes);
   body.line(formatv("static_assert(BlockState<{0}>::sharedBytes == {1}, \"\");", shape, bytes));
@@ -102,8 +102,8 @@ LogicalResult SelectPrinter::write(tile::LinearStateOp op) {
 LogicalResult SelectPrinter::write(tile::LinearPrefixOp op) {
   int64_t rows = typeOf(op.getStates()).getDimSize(3),
           columns = typeOf(op.getStates()).getDimSize(4);
-  blockThreads = static_cast<unsigned>(
-      std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(columns, 4)), 32, rowThreads));
+  blockThreads = static_cast<unsigned>(std::clamp<int64_t>(
+      llvm::PowerOf2Ceil(llvm::divideCeil(std::max(rows, columns), 4)), 32, rowThreads));
   if (failed(writeScalars(op, {1})))
     return failure();
   std::string batch = scalars.use(op.getBatch()), head = scalars.use(op.getHead()),

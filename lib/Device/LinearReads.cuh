@@ -32,9 +32,8 @@ template <int Channels, int Width, int Rows> struct StateRead {
   static constexpr int tilesPerWarp = roundUp(tiles, rowWarps) / rowWarps;
   static constexpr int columnTiles = Width / 8;
   static constexpr int columnTilesPerWarp = roundUp(columnTiles, columnWarps) / columnWarps;
-  /// Groups of four numbers of the state that a thread sums.
+  /// Groups of four numbers of the state.
   static constexpr int groups = Channels * Width / 4;
-  static constexpr int groupsPerThread = roundUp(groups, linearThreads) / linearThreads;
 };
 
 /// Sums the states that are members into shared memory, rounded for products, and their norms.
@@ -44,29 +43,51 @@ __device__ __forceinline__ void sumStates(float *state, float *norms, u32 *words
                                           const LinearFloats &states, i64 stateStep, i64 rowStep,
                                           const LinearFloats &normsOf, i64 normStep, int count,
                                           int column, int columns, Member &&member) {
-  float4 sums[Read::groupsPerThread] = {};
+  constexpr int atOnce = 8;
   float norm = 0.f;
+  bool isFirst = true;
+  auto slot = [&](int group) {
+    return reinterpret_cast<float4 *>(state + group / (Width / 4) * Read::statePitch +
+                                      group % (Width / 4) * 4);
+  };
+  auto forGroups = [&](auto &&visit) {
+#pragma unroll 1
+    for (int base = static_cast<int>(threadIdx.x); base < Read::groups;
+         base += atOnce * linearThreads)
+      visit(base);
+  };
   forMembers(count, words, member, [&](int c) {
+    forGroups([&](int base) {
+      float4 next[atOnce];
 #pragma unroll
-    for (int k = 0; k < Read::groupsPerThread; ++k) {
-      const int group = k * linearThreads + static_cast<int>(threadIdx.x);
-      const int row = group / (Width / 4), place = group % (Width / 4) * 4;
-      if (group < Read::groups && place < columns)
-        addFour(sums[k],
-                states.four(c * stateStep + row * rowStep, column + place, column + columns));
-    }
+      for (int k = 0; k < atOnce; ++k) {
+        const int group = base + k * linearThreads, place = group % (Width / 4) * 4;
+        next[k] = make_float4(0.f, 0.f, 0.f, 0.f);
+        if (group < Read::groups && place < columns)
+          next[k] = states.four(c * stateStep + group / (Width / 4) * rowStep, column + place,
+                                column + columns);
+      }
+#pragma unroll
+      for (int k = 0; k < atOnce; ++k)
+        if (const int group = base + k * linearThreads; group < Read::groups) {
+          if (!isFirst)
+            addFour(next[k], *slot(group));
+          *slot(group) = next[k];
+        }
+    });
+    isFirst = false;
     if (threadIdx.x < Channels)
       norm += static_cast<const float *>(
           normsOf.base)[normsOf.offset + c * normStep + threadIdx.x * normsOf.stride];
   });
+  forGroups([&](int base) {
 #pragma unroll
-  for (int k = 0; k < Read::groupsPerThread; ++k) {
-    const int group = k * linearThreads + static_cast<int>(threadIdx.x);
-    const int row = group / (Width / 4), place = group % (Width / 4) * 4;
-    if (group < Read::groups)
-      *reinterpret_cast<float4 *>(state + row * Read::statePitch + place) =
-          make_float4(toTf32(sums[k].x), toTf32(sums[k].y), toTf32(sums[k].z), toTf32(sums[k].w));
-  }
+    for (int k = 0; k < atOnce; ++k)
+      if (const int group = base + k * linearThreads; group < Read::groups) {
+        float4 sum = isFirst ? make_float4(0.f, 0.f, 0.f, 0.f) : *slot(group);
+        *slot(group) = make_float4(toTf32(sum.x), toTf32(sum.y), toTf32(sum.z), toTf32(sum.w));
+      }
+  });
   if (threadIdx.x < Channels)
     norms[threadIdx.x] = norm;
 }

@@ -50,6 +50,19 @@ __device__ __forceinline__ uint4 readEight(const LinearRows &rows, i64 row, int 
                     parts[6] | parts[7] << 16);
 }
 
+/// The same to shared memory, by a copy that is on its way where memory allows one.
+template <class Element>
+__device__ __forceinline__ void copyEight(const LinearRows &rows, i64 row, int channel,
+                                          int channels, unsigned short *target) {
+  const unsigned short *source = static_cast<const unsigned short *>(rows.base) + rows.offset +
+                                 row * rows.rowStride + channel * rows.channelStride;
+  const bool isThere = row < rows.end && channel < channels;
+  if (!isThere || Chunk<Element>::isWhole(source, rows.channelStride))
+    copyChunk(sharedAddress(target), isThere ? source : rows.base, isThere);
+  else
+    *reinterpret_cast<uint4 *>(target) = readEight<Element>(rows, row, channel, channels);
+}
+
 /// Turns the eight channels that this lane holds of a row into features, which it returns as they
 /// are in memory and leaves in `x` as they are then. Whole warps call it.
 template <Feature Kind, class Element, int Channels>
@@ -144,78 +157,63 @@ __device__ __forceinline__ void addFour(float4 &sum, float4 value) {
 // States -------------------------------------------------------------------------------------
 
 /// The state of one block of keys as a product of tensor cores: `Channels` rows, `Width` value
-/// channels of it. Warps stand in four rows of tiles of 16 key channels and two columns of pairs of
-/// tiles of 8 value channels.
+/// channels of it. Keys and values come in chunks, of which the next is on its way while one is
+/// used; the thread that has copied a part of a key row makes features of it, in its place. Warps
+/// stand in four rows of tiles of 16 key channels and two columns of pairs of tiles of 8 value
+/// channels.
 template <Feature Kind, class Element, int Channels, int Width> struct BlockState {
   static constexpr int keyRows = Channels > 128 ? 32 : 64;
-  static constexpr int lanes = rowLanes(Channels);
+  static constexpr int lanes = rowLanes(Channels), valueLanes = rowLanes(Width);
   static constexpr int keyPitch = rowPitch(roundUp(Channels, 16)),
                        valuePitch = rowPitch(roundUp(Width, 16));
-  /// A thread holds these many eighths of rows of the next keys and values.
-  static constexpr int keyParts =
-      keyRows * lanes / linearThreads > 0 ? keyRows *lanes / linearThreads : 1;
-  static constexpr int valueLanes = rowLanes(Width);
-  static constexpr int valueParts =
-      keyRows * valueLanes / linearThreads > 0 ? keyRows *valueLanes / linearThreads : 1;
+  /// Elements of a chunk in shared memory: keys, then values.
+  static constexpr int keySize = keyRows * keyPitch, stageSize = keySize + keyRows * valuePitch;
   static constexpr int channelTiles = roundUp(Channels, 16) / 16, pairs = roundUp(Width, 16) / 16;
   static constexpr int channelTilesPerWarp = roundUp(channelTiles, 4) / 4,
                        pairsPerWarp = roundUp(pairs, 2) / 2;
   static constexpr int normBytes = linearThreads * 8 * 4;
-  static constexpr int productBytes = keyRows * (keyPitch + valuePitch) * 2;
-  static constexpr int sharedBytes = productBytes > normBytes ? productBytes : normBytes;
+  static constexpr int sharedBytes = 4 * stageSize > normBytes ? 4 * stageSize : normBytes;
 
-  unsigned short *keys, *values;
   float sums[channelTilesPerWarp][pairsPerWarp][2][4];
   float norms[8];
-  uint4 nextKeys[keyParts], nextValues[valueParts];
 
-  /// Row and first channel of a part of a chunk.
-  __device__ static int rowOf(int part, int lanes) {
-    return (part * linearThreads + static_cast<int>(threadIdx.x)) / lanes;
+  /// Calls visit(row, channel) for the eighths of rows of a chunk that are this thread's. All lanes
+  /// of a warp are called equally often.
+  template <int Lanes, class Visit> __device__ static void forParts(Visit &&visit) {
+    const int channel = static_cast<int>(threadIdx.x) % Lanes * 8;
+#pragma unroll
+    for (int first = 0; first < keyRows; first += linearThreads / Lanes)
+      visit(first + static_cast<int>(threadIdx.x) / Lanes, channel);
   }
-  __device__ static int channelOf(int lanes) { return static_cast<int>(threadIdx.x) % lanes * 8; }
-
-  __device__ void load(const LinearRows &keyRowsOf, const LinearRows &valueRowsOf, i64 first,
-                       int column, int columns) {
-#pragma unroll
-    for (int part = 0; part < keyParts; ++part)
-      nextKeys[part] =
-          readEight<Element>(keyRowsOf, first + rowOf(part, lanes), channelOf(lanes), Channels);
-#pragma unroll
-    for (int part = 0; part < valueParts; ++part) {
-      LinearRows rows = valueRowsOf;
-      rows.offset += column * rows.channelStride;
-      nextValues[part] =
-          readEight<Element>(rows, first + rowOf(part, valueLanes), channelOf(valueLanes), columns);
-    }
+  /// Starts to copy the rows from `first` on to a stage.
+  template <int Lanes>
+  __device__ static void copyRows(const LinearRows &rows, i64 first, int channels, int pitch,
+                                  unsigned short *stage) {
+    forParts<Lanes>([&](int row, int channel) {
+      if (row < keyRows && channel < roundUp(channels, 16))
+        copyEight<Element>(rows, first + row, channel, channels, stage + row * pitch + channel);
+    });
   }
-  /// Features of what was loaded, and values, to shared memory. Rows that do not exist are 0.
-  __device__ void store(i64 first, i64 end) {
-#pragma unroll
-    for (int part = 0; part < keyParts; ++part) {
-      const int row = rowOf(part, lanes), channel = channelOf(lanes);
+  /// Features in the place of keys, for the parts that this thread has copied. Rows from `count` on
+  /// do not exist.
+  __device__ void makeStage(unsigned short *keys, i64 count) {
+    forParts<lanes>([&](int row, int channel) {
+      const bool isHere = row < keyRows && channel < Channels;
+      auto *place = reinterpret_cast<uint4 *>(keys + row * keyPitch + channel);
+      uint4 bits = isHere ? *place : make_uint4(0, 0, 0, 0);
       float x[8];
-      uint4 bits = makeFeatures<Kind, Element, Channels>(nextKeys[part], channel, x);
-      if (row >= keyRows)
-        continue;
-      if (first + row >= end) {
-        bits = make_uint4(0, 0, 0, 0);
-      } else {
+      bits = makeFeatures<Kind, Element, Channels>(bits, channel, x);
+      if (!isHere)
+        return;
+      if (row < count) {
 #pragma unroll
         for (int i = 0; i < 8; ++i)
           norms[i] += x[i];
       }
-      if (channel < roundUp(Channels, 16))
-        *reinterpret_cast<uint4 *>(keys + row * keyPitch + channel) = bits;
-    }
-#pragma unroll
-    for (int part = 0; part < valueParts; ++part) {
-      const int row = rowOf(part, valueLanes), channel = channelOf(valueLanes);
-      if (row < keyRows && channel < roundUp(Width, 16))
-        *reinterpret_cast<uint4 *>(values + row * valuePitch + channel) = nextValues[part];
-    }
+      *place = row < count ? bits : make_uint4(0, 0, 0, 0);
+    });
   }
-  __device__ void multiplyChunk() {
+  __device__ void multiplyStage(const unsigned short *keys, const unsigned short *values) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
     for (int key = 0; key < keyRows; key += 16) {
@@ -269,19 +267,29 @@ __device__ __forceinline__ void linearState(unsigned char *shared, LinearRows ke
                                             int columns, Put &&put, PutNorm &&putNorm) {
   typedef BlockState<Kind, Element, Channels, Width> State;
   keys.end = values.end = end;
+  values.offset += column * values.channelStride;
   State state = {};
-  state.keys = reinterpret_cast<unsigned short *>(shared);
-  state.values = state.keys + State::keyRows * State::keyPitch;
-  state.load(keys, values, first, column, columns);
+  auto *stages = reinterpret_cast<unsigned short *>(shared);
+  auto copy = [&](i64 at, int stage) {
+    unsigned short *target = stages + stage * State::stageSize;
+    State::template copyRows<State::lanes>(keys, at, Channels, State::keyPitch, target);
+    State::template copyRows<State::valueLanes>(values, at, columns, State::valuePitch,
+                                                target + State::keySize);
+    chunksCommit();
+  };
+  copy(first, 0);
+  int stage = 0;
 #pragma unroll 1
-  for (i64 at = first; at < end; at += State::keyRows) {
-    state.store(at, end);
+  for (i64 at = first; at < end; at += State::keyRows, stage ^= 1) {
+    copy(at + State::keyRows, stage ^ 1);
+    chunksWait<1>();
+    unsigned short *chunk = stages + stage * State::stageSize;
+    state.makeStage(chunk, end - at);
     __syncthreads();
-    if (at + State::keyRows < end)
-      state.load(keys, values, at + State::keyRows, column, columns);
-    state.multiplyChunk();
+    state.multiplyStage(chunk, chunk + State::keySize);
     __syncthreads();
   }
+  chunksWait<0>();
   state.finish([&](int channel, int place, float a, float b) {
     if (place < columns)
       put(channel, place, a, b);
@@ -291,6 +299,7 @@ __device__ __forceinline__ void linearState(unsigned char *shared, LinearRows ke
   // Threads that hold the same channels lie one row of lanes apart.
   constexpr int lanes = State::lanes;
   float *parts = reinterpret_cast<float *>(shared);
+  __syncthreads();
 #pragma unroll
   for (int i = 0; i < 8; ++i)
     parts[threadIdx.x * 8 + i] = state.norms[i];

@@ -128,6 +128,14 @@ __device__ __forceinline__ void copyChunk(u32 target, const void *source, bool i
                "r"(isThere ? 16 : 0)
                : "memory");
 }
+/// The copies that this thread has issued since the last group are one.
+__device__ __forceinline__ void chunksCommit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+/// Until all but the last `Pending` groups of this thread are there, for this thread.
+template <int Pending> __device__ __forceinline__ void chunksWait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory");
+}
 /// Arrives once the copies that this thread has issued are done.
 __device__ __forceinline__ void barrierArriveCopied(u32 barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");

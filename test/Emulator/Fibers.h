@@ -69,6 +69,8 @@ struct Fiber {
   bool isDone = true;
   /// Exchanges of its warp, and counts of its block, that it took part in.
   unsigned exchanges = 0, counts = 0;
+  /// Copies to shared memory that are not there yet: groups, the last of them open.
+  std::vector<std::vector<std::pair<u32, std::array<unsigned char, 16>>>> copies;
 };
 struct Warp {
   Meeting meeting;
@@ -120,6 +122,7 @@ inline void run(unsigned count, const std::function<void()> &call) {
       fiber.stack.reset(new char[stackBytes]);
     fiber.isDone = false;
     fiber.exchanges = fiber.counts = 0;
+    fiber.copies.assign(1, {});
     getcontext(&fiber.context);
     fiber.context.uc_stack.ss_sp = fiber.stack.get();
     fiber.context.uc_stack.ss_size = stackBytes;
@@ -236,6 +239,22 @@ inline void multiplyTf32(float (&sum)[4], const u32 (&a)[4], u32 b0, u32 b1) {
 }
 inline u32 sharedAddress(const void *pointer) {
   return static_cast<u32>(static_cast<const unsigned char *>(pointer) - fibers::sharedMemory);
+}
+/// Copies are done as late as they may be.
+inline void copyChunk(u32 target, const void *source, bool isThere) {
+  std::array<unsigned char, 16> bytes = {};
+  if (isThere)
+    std::memcpy(bytes.data(), source, 16);
+  fibers::all[threadIdx.x].copies.back().emplace_back(target, bytes);
+}
+inline void chunksCommit() { fibers::all[threadIdx.x].copies.emplace_back(); }
+template <int Pending> void chunksWait() {
+  auto &copies = fibers::all[threadIdx.x].copies;
+  while (copies.size() > Pending + 1) {
+    for (const auto &[target, bytes] : copies.front())
+      std::memcpy(fibers::sharedMemory + target, bytes.data(), 16);
+    copies.erase(copies.begin());
+  }
 }
 inline void loadMatrices(u32 (&parts)[4], u32 address) {
   const u32 *rows = fibers::exchange(address);
