@@ -19,6 +19,12 @@ bool hasSelections(func::FuncOp function) {
   return llvm::any_of(function.getOps(), [](Operation &op) { return isSelection(&op); });
 }
 
+bool hasChoices(func::FuncOp function) {
+  return llvm::any_of(function.getOps(), [](Operation &op) {
+    return isa_and_nonnull<select::SelectDialect>(op.getDialect());
+  });
+}
+
 /// Whether `value` says which blocks an attend did not skip.
 static bool isMarks(Value value) {
   auto attend = value.getDefiningOp<attn::AttendOp>();

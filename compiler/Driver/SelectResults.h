@@ -9,8 +9,11 @@ namespace lacuna {
 /// select dialect or of linear attention.
 bool isSelection(mlir::Operation *op);
 
-/// Whether a function has such ops: then which pairs are live may depend on data.
+/// Whether a function has such ops.
 bool hasSelections(mlir::func::FuncOp function);
+
+/// Whether a function has ops of the select dialect: then which pairs are live depends on data.
+bool hasChoices(mlir::func::FuncOp function);
 
 /// Whether a select op computes `value`, or an attend that skips blocks says with it which it took.
 bool isSelected(mlir::Value value);

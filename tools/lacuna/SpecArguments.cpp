@@ -108,10 +108,12 @@ int loadSpec(const Arguments &arguments, const BindOptions &binding, LoadedSpec 
     return UserMistake;
   BindOptions options = binding;
   if (options.withoutData && hasSelections(loaded.spec->getFunction())) {
-    // Without data nothing is chosen.
+    // Without data nothing is chosen or summed.
     options.withoutData = false;
-    llvm::errs() << "lacuna: note: which pairs are live depends on data here; what follows is for "
-                    "random inputs\n";
+    if (hasChoices(loaded.spec->getFunction()))
+      llvm::errs()
+          << "lacuna: note: which pairs are live depends on data here; what follows is for "
+             "random inputs\n";
   }
   FailureOr<BoundSpec> bound = bindSpec(loaded.spec->getFunction(), options);
   if (failed(bound))
