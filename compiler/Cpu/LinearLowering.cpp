@@ -351,7 +351,7 @@ LogicalResult KernelLowering::lowerLinearRead(VectorBuilder &b, tile::LinearRead
   Value stateHead = arith::DivUIOp::create(b, head, arith::MaxUIOp::create(b, share, one));
   Value columns = countColumns(b, column, stateType.getDimSize(4), width);
   LogicalResult result = success();
-  b.loop(zero, memref::DimOp::create(b, states, 2), 1, [&](Value state) {
+  b.loop(scalar(op.getFrom()), scalar(op.getTo()), 1, [&](Value state) {
     FailureOr<Value> isMember =
         emitPredicate(b, op.getMember(), values, {scalar(op.getFirst()), state});
     if (failed(isMember)) {

@@ -200,11 +200,11 @@ LogicalResult SelectPrinter::write(tile::LinearReadOp op) {
   body.line("return " + *isMember + ";");
   body.close("};");
   body.line(formatv("sumStates<Read, {0}, {1}>(state, norms, words, {2}, {3}, {4}, {5}, {6}, "
-                    "static_cast<int>({7}), {8}, columns, member);",
+                    "static_cast<int>({9}), static_cast<int>({7}), {8}, columns, member);",
                     channels, width, linearFloatsOf(op.getStates(), {"batch", "stateHead"}, 4),
                     strideOf(states, 2), strideOf(states, 3),
                     linearFloatsOf(op.getNorms(), {"batch", "stateHead"}, 3), strideOf(norms, 2),
-                    extentOf(states, 2), column));
+                    scalars.use(op.getTo()), column, scalars.use(op.getFrom())));
   body.line("__syncthreads();");
   body.open("auto putLse = [&](i64 row, float value) {");
   body.line(formatv("if ({0} == 0)", column));

@@ -1,9 +1,11 @@
 //===- LinearToTile.cpp - one kernel per op of linear attention -----------===//
+#include "compiler/Analysis/Footprint.h"
 #include "compiler/Passes/Passes.h"
 #include "compiler/Passes/SelectLowering.h"
 #include "compiler/Passes/SetRequirements.h"
 #include "dialects/Attn/Attn.h"
 
+#include "mlir/Dialect/Affine/Utils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include <numeric>
@@ -131,6 +133,44 @@ static LogicalResult requireRead(attn::LinearReadOp op, KernelBuilder &kernel) {
                              extent(states, 2));
 }
 
+/// Between which states those lie that `row` reads: bounds that the set's formula gives.
+static FailureOr<std::pair<Value, Value>> emitRange(KernelBuilder &kernel, Value set, Value row,
+                                                    Value rows, Value states) {
+  Location loc = kernel.getLoc();
+  OpBuilder &body = kernel.body;
+  sparsity::FormulaSpace space(set.getContext(), 1, 1);
+  FailureOr<sparsity::Formula> formula = sparsity::buildFormula(kernel.inBody(set), space);
+  if (failed(formula))
+    return failure();
+  FootprintOptions options;
+  options.maxBoxes = 1;
+  Footprint footprint = computeFootprint(*formula, space, {{1}, {1}}, options);
+  Value lower = makeIndex(body, loc, 0), upper = states;
+  if (footprint.live.empty())
+    return std::pair(lower, lower);
+  sparsity::PairContext pair;
+  pair.batch = kernel.getGrid(0);
+  pair.head = kernel.getGrid(1);
+  pair.query = {row};
+  pair.querySizes = {rows};
+  pair.keySizes = {states};
+  SmallVector<Value> symbols;
+  for (const TileSymbol &symbol : footprint.symbols)
+    symbols.push_back(sparsity::emitSymbol(body, loc, space.getSymbols()[symbol.symbol], pair));
+  auto expand = [&](AffineExpr bound) {
+    return affine::expandAffineExpr(body, loc, bound, row, symbols);
+  };
+  // Tiles are single rows and states. Several boxes have no bounds in common.
+  if (footprint.live.size() > 1)
+    return std::pair(lower, upper);
+  const AxisRange &range = footprint.live.front().ranges.front();
+  for (AffineExpr bound : range.lower)
+    lower = body.createOrFold<arith::MaxSIOp>(loc, lower, expand(bound));
+  for (AffineExpr bound : range.upper)
+    upper = body.createOrFold<arith::MinSIOp>(loc, upper, expand(bound));
+  return std::pair(lower, upper);
+}
+
 static LogicalResult lowerRead(attn::LinearReadOp op, StringRef name) {
   Location loc = op.getLoc();
   Value query = op.getQuery(), states = op.getStates();
@@ -153,14 +193,17 @@ static LogicalResult lowerRead(attn::LinearReadOp op, StringRef name) {
   Value row = startOf(kernel, 2, rows);
   Value past = body.createOrFold<arith::RemUIOp>(loc, row, makeIndex(body, loc, queryTile));
   Value first = body.createOrFold<arith::SubIOp>(loc, row, past);
+  Value queryRows = getExtent(body, loc, kernel.inBody(query), 2);
+  Value count = getExtent(body, loc, kernel.inBody(states), 2);
+  auto range = emitRange(kernel, op.getSet(), first, queryRows, count);
+  if (failed(range))
+    return failure();
   auto read = tile::LinearReadOp::create(
       body, loc, op.getFeature(), kernel.inBody(query), kernel.inBody(states),
       kernel.inBody(op.getNorms()), kernel.getGrid(0), kernel.getGrid(1), row,
-      startOf(kernel, 3, width), ArrayRef<int64_t>{rows, width}, first, op.getUndivided(),
-      kernel.getOutput(0), kernel.getOutput(1));
+      startOf(kernel, 3, width), ArrayRef<int64_t>{rows, width}, first, range->first, range->second,
+      op.getUndivided(), kernel.getOutput(0), kernel.getOutput(1));
   body.setInsertionPoint(read);
-  Value queryRows = getExtent(body, loc, kernel.inBody(query), 2);
-  Value count = getExtent(body, loc, kernel.inBody(states), 2);
   if (failed(emitPairs(kernel, read.getMember(), op.getSet(), /*eachHead=*/false, kernel.getGrid(1),
                        queryRows, count)))
     return failure();

@@ -62,22 +62,23 @@ def Tile_LinearReadOp : Tile_MemoryOp<"linear_read"> {
   let description = [{
     Writes the rows `[row, row + tile[0])` and the value channels `[column, column + tile[1])` of
     `output`, as `attn.linear_read` defines it, and in the program of column 0 the rows of `lse`. All of the
-    rows read the states c for which `member` yields true, given `first` and c.
+    rows read the states c from `from` up to `to` for which `member` yields true, given `first` and c.
 
     ```mlir
-    tile.linear_read softmax %q, %s, %n[%b, %h] at (%row, %column) tile [128, 64] first %first into %o, %l
-        member {...} : tensor<?x8x?x64xf32>, tensor<?x2x?x64x64xf32>, tensor<?x2x?x64xf32>,
+    tile.linear_read softmax %q, %s, %n[%b, %h] at (%row, %column) tile [128, 64] first %first from %c0 to %c
+        into %o, %l member {...} : tensor<?x8x?x64xf32>, tensor<?x2x?x64x64xf32>, tensor<?x2x?x64xf32>,
           memref<?x8x?x64xf32>, memref<?x8x?xf32>
     ```
   }];
   let arguments = (ins Attn_FeatureAttr:$feature, AnyRankedTensor:$query, AnyRankedTensor:$states,
                        AnyRankedTensor:$norms, Index:$batch, Index:$head, Index:$row, Index:$column,
-                       DenseI64ArrayAttr:$tile, Index:$first, UnitAttr:$undivided,
+                       DenseI64ArrayAttr:$tile, Index:$first, Index:$from, Index:$to,
+                       UnitAttr:$undivided,
                        AnyMemRef:$output, AnyMemRef:$lse);
   let regions = (region SizedRegion<1>:$member);
   let assemblyFormat = [{
     $feature $query `,` $states `,` $norms `[` $batch `,` $head `]` `at` `(` $row `,` $column `)`
-    `tile` $tile `first` $first (`undivided` $undivided^)? `into` $output `,` $lse `member` $member
+    `tile` $tile `first` $first `from` $from `to` $to (`undivided` $undivided^)? `into` $output `,` $lse `member` $member
     attr-dict `:` type($query) `,` type($states) `,` type($norms) `,` type($output) `,` type($lse)
   }];
   let hasVerifier = 1;

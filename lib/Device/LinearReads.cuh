@@ -1,13 +1,14 @@
 // Lacuna's device library: rows of linear attention; after the states.
 
-/// Calls visit(c) for those c below `count` for which member(c) holds, in rising order, in all
-/// threads. `words` has room for a number per warp.
+/// Calls visit(c) for those c from `from` up to `to` for which member(c) holds, in rising order, in
+/// all threads. `words` has room for a number per warp.
 template <class Member, class Visit>
-__device__ __forceinline__ void forMembers(int count, u32 *words, Member &&member, Visit &&visit) {
+__device__ __forceinline__ void forMembers(int from, int to, u32 *words, Member &&member,
+                                           Visit &&visit) {
 #pragma unroll 1
-  for (int base = 0; base < count; base += linearThreads) {
+  for (int base = from; base < to; base += linearThreads) {
     const int mine = base + static_cast<int>(threadIdx.x);
-    const u32 votes = __ballot_sync(~0u, mine < count && member(mine));
+    const u32 votes = __ballot_sync(~0u, mine < to && member(mine));
     if (threadIdx.x % 32 == 0)
       words[threadIdx.x / 32] = votes;
     __syncthreads();
@@ -41,8 +42,8 @@ template <int Channels, int Width, int Rows> struct StateRead {
 template <class Read, int Channels, int Width, class Member>
 __device__ __forceinline__ void sumStates(float *state, float *norms, u32 *words,
                                           const LinearFloats &states, i64 stateStep, i64 rowStep,
-                                          const LinearFloats &normsOf, i64 normStep, int count,
-                                          int column, int columns, Member &&member) {
+                                          const LinearFloats &normsOf, i64 normStep, int from,
+                                          int to, int column, int columns, Member &&member) {
   constexpr int atOnce = 8;
   float norm = 0.f;
   bool isFirst = true;
@@ -56,7 +57,7 @@ __device__ __forceinline__ void sumStates(float *state, float *norms, u32 *words
          base += atOnce * linearThreads)
       visit(base);
   };
-  forMembers(count, words, member, [&](int c) {
+  forMembers(from, to, words, member, [&](int c) {
     forGroups([&](int base) {
       float4 next[atOnce];
 #pragma unroll

@@ -24,7 +24,7 @@
 // CHECK:         %[[ROW:.*]] = arith.muli %{{.*}}, %c64
 // CHECK:         %[[IN:.*]] = arith.remui %[[ROW]], %c192
 // CHECK:         %[[FIRST:.*]] = arith.subi %[[ROW]], %[[IN]]
-// CHECK:         tile.linear_read softmax {{.*}} at(%[[ROW]], %{{.*}}) tile [64, 128] first %[[FIRST]] into %{{.*}} member {
+// CHECK:         tile.linear_read softmax {{.*}} at(%[[ROW]], %{{.*}}) tile [64, 128] first %[[FIRST]] from %{{.*}} to %{{.*}} into %{{.*}} member {
 // CHECK-NEXT:    ^bb0(%{{.*}}: index, %{{.*}}: index):
 // CHECK:           tile.yield
 

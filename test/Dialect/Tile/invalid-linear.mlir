@@ -32,7 +32,7 @@ func.func @linear_3(%h: tensor<1x2x?x64x32xf32>, %z: tensor<1x2x?x64xf32>, %m: m
 func.func @linear_4(%q: tensor<1x2x?x64xf32>, %h: tensor<1x2x?x64x32xf32>, %z: tensor<1x2x?x64xf32>, %o: memref<1x2x?x32xf32>,
                     %l: memref<1x2x?xf32>, %i: index) {
   // expected-error @+1 {{'tile.linear_read' op expected a tile of rows and value channels, got 1 extents}}
-  tile.linear_read elu %q, %h, %z[%i, %i] at (%i, %i) tile [64] first %i into %o, %l member {
+  tile.linear_read elu %q, %h, %z[%i, %i] at (%i, %i) tile [64] first %i from %i to %i into %o, %l member {
   ^bb0(%r: index, %c: index):
     %live = arith.cmpi eq, %r, %c : index
     tile.yield %live : i1
@@ -45,7 +45,7 @@ func.func @linear_4(%q: tensor<1x2x?x64xf32>, %h: tensor<1x2x?x64x32xf32>, %z: t
 func.func @linear_5(%q: tensor<1x2x?x64xf32>, %h: tensor<1x2x?x64x32xf32>, %z: tensor<1x2x?x64xf32>, %o: memref<1x2x?x32xf32>,
                     %l: memref<1x2x?xf32>, %i: index) {
   // expected-error @+1 {{'tile.linear_read' op expected region member to be a function from a row and a state to i1}}
-  tile.linear_read elu %q, %h, %z[%i, %i] at (%i, %i) tile [64, 32] first %i into %o, %l member {
+  tile.linear_read elu %q, %h, %z[%i, %i] at (%i, %i) tile [64, 32] first %i from %i to %i into %o, %l member {
   ^bb0(%c: index):
     %live = arith.cmpi eq, %c, %c : index
     tile.yield %live : i1

@@ -5,7 +5,7 @@
 // CHECK:         tile.linear_state softmax %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] size 128 at %{{.*}} width 32 into %{{.*}}, %{{.*}} : tensor<1x2x?x64xf32>
 // CHECK:         tile.linear_prefix %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] into %{{.*}}, %{{.*}} : tensor<1x2x?x64x32xf32>
 // CHECK:         tile.linear_fold %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] by 4 into %{{.*}}, %{{.*}} : tensor<1x2x?x64x32xf32>
-// CHECK:         tile.linear_read elu %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] at(%{{.*}}, %{{.*}}) tile [64, 32] first %{{.*}} undivided into %{{.*}}, %{{.*}} member {
+// CHECK:         tile.linear_read elu %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] at(%{{.*}}, %{{.*}}) tile [64, 32] first %{{.*}} from %{{.*}} to %{{.*}} undivided into %{{.*}}, %{{.*}} member {
 // CHECK:           tile.yield %{{.*}} : i1
 // CHECK:         tile.gated_merge(%{{.*}}, %{{.*}} : tensor<1x2x?x32xf32>, tensor<1x2x?x32xf32>), (%{{.*}}, %{{.*}} : tensor<2xf32>, tensor<2xf32>) [%{{.*}}, %{{.*}}] at %{{.*}} rows 64 into %{{.*}} : memref<1x2x?x32xf32>
 func.func @linear(%k: tensor<1x2x?x64xf32>, %v: tensor<1x2x?x32xf32>, %h: tensor<1x2x?x64x32xf32>, %z: tensor<1x2x?x64xf32>,
@@ -17,7 +17,7 @@ func.func @linear(%k: tensor<1x2x?x64xf32>, %v: tensor<1x2x?x32xf32>, %h: tensor
       : tensor<1x2x?x64x32xf32>, tensor<1x2x?x64xf32>, memref<1x2x?x64x32xf32>, memref<1x2x?x64xf32>
   tile.linear_fold %h, %z[%i, %i, %i] by 4 into %mh, %mz
       : tensor<1x2x?x64x32xf32>, tensor<1x2x?x64xf32>, memref<1x2x?x64x32xf32>, memref<1x2x?x64xf32>
-  tile.linear_read elu %k, %h, %z[%i, %i] at (%i, %i) tile [64, 32] first %i undivided into %o, %l member {
+  tile.linear_read elu %k, %h, %z[%i, %i] at (%i, %i) tile [64, 32] first %i from %i to %i undivided into %o, %l member {
   ^bb0(%r: index, %c: index):
     %live = arith.cmpi eq, %r, %c : index
     tile.yield %live : i1
