@@ -65,8 +65,8 @@ def Tile_LinearReadOp : Tile_MemoryOp<"linear_read"> {
     rows read the states c from `from` up to `to` for which `member` yields true, given `first` and c.
 
     ```mlir
-    tile.linear_read softmax %q, %s, %n[%b, %h] at (%row, %column) tile [128, 64] first %first from %c0 to %c
-        into %o, %l member {...} : tensor<?x8x?x64xf32>, tensor<?x2x?x64x64xf32>, tensor<?x2x?x64xf32>,
+    tile.linear_read softmax %q, %s, %n[%b, %h] at (%row, %column) tile [128, 64] first %i
+        from %c0 to %c into %o, %l member {...} : tensor<?x8x?x64xf32>, tensor<?x2x?x64x64xf32>, tensor<?x2x?x64xf32>,
           memref<?x8x?x64xf32>, memref<?x8x?xf32>
     ```
   }];
@@ -78,8 +78,8 @@ def Tile_LinearReadOp : Tile_MemoryOp<"linear_read"> {
   let regions = (region SizedRegion<1>:$member);
   let assemblyFormat = [{
     $feature $query `,` $states `,` $norms `[` $batch `,` $head `]` `at` `(` $row `,` $column `)`
-    `tile` $tile `first` $first `from` $from `to` $to (`undivided` $undivided^)? `into` $output `,` $lse `member` $member
-    attr-dict `:` type($query) `,` type($states) `,` type($norms) `,` type($output) `,` type($lse)
+    `tile` $tile `first` $first `from` $from `to` $to (`undivided` $undivided^)?
+    `into` $output `,` $lse `member` $member attr-dict `:` type($query) `,` type($states) `,` type($norms) `,` type($output) `,` type($lse)
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
