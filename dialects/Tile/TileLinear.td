@@ -79,7 +79,8 @@ def Tile_LinearReadOp : Tile_MemoryOp<"linear_read"> {
   let assemblyFormat = [{
     $feature $query `,` $states `,` $norms `[` $batch `,` $head `]` `at` `(` $row `,` $column `)`
     `tile` $tile `first` $first `from` $from `to` $to (`undivided` $undivided^)?
-    `into` $output `,` $lse `member` $member attr-dict `:` type($query) `,` type($states) `,` type($norms) `,` type($output) `,` type($lse)
+    `into` $output `,` $lse `member` $member attr-dict
+    `:` type($query) `,` type($states) `,` type($norms) `,` type($output) `,` type($lse)
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
