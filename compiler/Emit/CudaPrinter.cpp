@@ -4,6 +4,7 @@
 
 #include "compiler/Emit/MatrixInstructions.h"
 #include "lib/Device/DeviceLibrary.h"
+#include "lib/Device/SharedLayout.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -15,6 +16,8 @@ using llvm::formatv;
 
 /// Bytes of keys and values that heads running together may keep in L2.
 static constexpr int64_t sectionBytes = int64_t{32} << 20;
+/// The same where lists name them in any order: both halves of L2 then keep copies of all.
+static constexpr int64_t listedSectionBytes = int64_t{16} << 20;
 
 /// "a, b, c".
 static std::string join(ArrayRef<std::string> parts) { return llvm::join(parts, ", "); }
@@ -46,8 +49,11 @@ void AttendPrinter::writeItem(CodeWriter &out) {
   unsigned headBytes =
       host.add(HostOp::Max, host.add(HostOp::Mul, rowBytes, host.extent(key, 2)), host.constant(1));
   unsigned one = host.constant(1);
-  unsigned fitting = host.add(
-      HostOp::Max, host.add(HostOp::FloorDiv, host.constant(sectionBytes), headBytes), one);
+  unsigned fitting =
+      host.add(HostOp::Max,
+               host.add(HostOp::FloorDiv,
+                        host.constant(hasLists() ? listedSectionBytes : sectionBytes), headBytes),
+               one);
   unsigned keyHeads = host.add(HostOp::Max, host.extent(key, 1), one);
   unsigned group =
       host.add(HostOp::Max, host.add(HostOp::FloorDiv, manifest.grid[1], keyHeads), one);
@@ -345,6 +351,10 @@ void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
   out.blank();
   out.append(deviceProducer());
   out.blank();
+  if (getLongItems() > 0) {
+    out.append(deviceItemOrder());
+    out.blank();
+  }
   out.append(deviceAttention());
   out.blank();
   if (attend.isGathered()) {
@@ -378,6 +388,9 @@ void AttendPrinter::writePreamble(CodeWriter &out, StringRef functions) {
   int64_t pieceKeys = attend.getPieceKeys();
   out.line(formatv("static constexpr int pieceKeys = {0}, pieces = {1};", pieceKeys,
                    static_cast<int64_t>(attend.getKeys()) / pieceKeys));
+  out.line("/// Whether keys come row by row, each from a place of its own.");
+  out.line(
+      formatv("static constexpr bool isGathered = {0};", attend.isGathered() ? "true" : "false"));
   SmallVector<std::string> plain;
   for (unsigned kind = 0; kind < attend.getElements().size(); ++kind)
     if (!changesScores(kind))
@@ -407,9 +420,10 @@ FailureOr<KernelCode> AttendPrinter::print() {
     part->setPlace(place);
   writeItem(functions);
   functions.blank();
-  std::string counter = field("counter", {ArgumentField::Kind::WorkCounter, 0});
-  if (failed(writeWalk(functions)) || failed(writeProducer(producer)) ||
-      failed(writeConsumer(consumer)))
+  field("counter", {ArgumentField::Kind::WorkCounter, 0});
+  const int64_t longItems = getLongItems();
+  if (failed(writeWalk(functions)) || (longItems > 0 && failed(writeLength(functions))) ||
+      failed(writeProducer(producer)) || failed(writeConsumer(consumer)))
     return failure();
   addLimits();
 
@@ -431,11 +445,20 @@ FailureOr<KernelCode> AttendPrinter::print() {
   out.line(formatv("registersDown<{0}>();", *attend.getProducerRegisters()));
   if (attend.isGathered()) {
     out.line("Gatherer<Config> producer{shared};");
-    out.open("for (int id; (id = producer.next(" + counter + ", args.items)) >= 0;) {");
+    out.open("for (int id; (id = producer.next(args.counter, args.items)) >= 0;) {");
   } else {
+    if (longItems > 0) {
+      out.line(formatv("auto &longItems = LongItems<{0}>::at(memory, Shared<Config>::bytes);",
+                       longItems));
+      out.line(formatv("typedef ItemOrder<{0}> Order;", longItems));
+    }
     out.open("if (threadIdx.x < 32) {");
     out.line("Producer<Config> producer{shared};");
-    out.open("for (i64 id = blockIdx.x;; id = producer.take(" + counter + ")) {");
+    out.open(
+        longItems > 0
+            ? "for (i64 id = blockIdx.x;; id = Order::next(longItems, id, args.items, [&] { return "
+              "producer.take(args.counter); })) {"
+            : "for (i64 id = blockIdx.x;; id = producer.take(args.counter)) {");
     out.line("producer.publish(id < args.items ? static_cast<int>(id) : -1);");
     out.line("if (id >= args.items)");
     out.line("  break;");
@@ -443,6 +466,14 @@ FailureOr<KernelCode> AttendPrinter::print() {
   out.line("const Item item = locate(args, static_cast<u32>(id));");
   out.append(producer.str());
   out.close();
+  if (longItems > 0) {
+    out.close("} else if (Order::matters(args.items)) {");
+    out.reopen();
+    out.line("longItems.find(threadIdx.x - 32, gridDim.x, static_cast<u32>(args.items),");
+    out.line("               [&](u32 id) { return lengthOf(args, locate(args, id)); },");
+    out.line("               [] { namedBarrierSync(Order::barrier - 1, finders); });");
+    out.line("namedBarrierArrive(Order::barrier, finders + 32);");
+  }
   if (!attend.isGathered())
     out.close();
   out.close("} else {");
@@ -455,6 +486,8 @@ FailureOr<KernelCode> AttendPrinter::print() {
   out.close();
 
   code.manifest.sharedBytes = attend.getSharedBytes();
+  if (longItems > 0)
+    code.manifest.sharedBytes += longItemsBytes(longItems);
   return finish(out.str());
 }
 

@@ -88,9 +88,9 @@ protected:
   llvm::SetVector<std::pair<unsigned, unsigned>> narrowExtents;
 };
 
-/// Prints an attention kernel. The manifest's part is in KernelManifest.cpp, element functions are
-/// in ElementPrinter.cpp and RecomputePrinter.cpp, skips in SkipPrinter.cpp, the rest of the text
-/// in CudaPrinter.cpp.
+/// Prints an attention kernel. The manifest's part is in KernelManifest.cpp, the order of
+/// items in ItemOrderPrinter.cpp, element functions in ElementPrinter.cpp and RecomputePrinter.cpp,
+/// skips in SkipPrinter.cpp, the rest of the text in CudaPrinter.cpp.
 class AttendPrinter : KernelPrinter {
 public:
   AttendPrinter(tile::KernelOp kernel, CudaOptions options)
@@ -129,6 +129,10 @@ private:
   void writePreamble(CodeWriter &out, mlir::StringRef functions);
   void writeItem(CodeWriter &out);
   mlir::LogicalResult writeWalk(CodeWriter &out);
+  /// Whether the walk has loops as long as what it reads from tensors says.
+  bool hasLists();
+  mlir::LogicalResult writeLength(CodeWriter &out);
+  int64_t getLongItems();
   bool writeChosenCopy(CodeWriter &out, ScalarPrinter &scalars, bool isKey);
   void writeKeyCopies(CodeWriter &out, ScalarPrinter &scalars);
   mlir::LogicalResult writeKeyRows(CodeWriter &out, ScalarPrinter &scalars);

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include <algorithm>
@@ -33,12 +34,19 @@ static scf::IfOp getOnlyBranch(scf::ForOp loop) {
   return branch;
 }
 
+/// Names a loop's variable.
+std::string ScalarPrinter::bindRound(scf::ForOp loop) {
+  Interval lower = interval(loop.getLowerBound()), upper = interval(loop.getUpperBound());
+  // Not "i", which would make the type i64 of number 64.
+  std::string name = "j" + std::to_string(counter++);
+  bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
+  return name;
+}
+
 LogicalResult ScalarPrinter::printScan(Operation &op) {
   auto loop = cast<scf::ForOp>(op);
   scf::IfOp branch = getOnlyBranch(loop);
-  Interval lower = interval(loop.getLowerBound()), upper = interval(loop.getUpperBound());
-  std::string name = "j" + std::to_string(counter++);
-  bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
+  std::string name = bindRound(loop);
   std::string type = typeOf(loop.getInductionVar());
   code.open("scan<" + type + ">(" + use(loop.getLowerBound()) + ", " + use(loop.getUpperBound()) +
             ", " + use(loop.getStep()) + ", [&](" + type + " " + name + ") {");
@@ -77,8 +85,8 @@ static tensor::ExtractOp getListedRead(scf::ForOp loop) {
 
 /// Whether a round does nothing but compute, and take branches that compute and say one thing more:
 /// then each lane can compute a round, and what is said is said lane by lane. With `says`, a round
-/// may say things outside of branches, too.
-static bool isLaneWise(scf::ForOp loop, bool says) {
+/// may say things outside of branches; with `nests`, in loops, too.
+static bool isLaneWise(scf::ForOp loop, bool says, bool nests) {
   auto isPlain = [](Operation &op) {
     return isPure(&op) && op.getNumRegions() == 0 && !isa<tensor::ExtractOp>(op);
   };
@@ -86,6 +94,11 @@ static bool isLaneWise(scf::ForOp loop, bool says) {
     return region.empty() || region.front().without_terminator().empty();
   };
   return llvm::all_of(loop.getBody()->without_terminator(), [&](Operation &op) {
+    if (auto inner = dyn_cast<scf::ForOp>(op); nests && inner && !inner.getNumResults())
+      return getConstantIntValue(inner.getStep()) == 1 &&
+             llvm::all_of(inner.getBody()->without_terminator(), [&](Operation &said) {
+               return isPlain(said) || (said.getNumRegions() == 0 && said.getNumResults() == 0);
+             });
     auto branch = dyn_cast<scf::IfOp>(op);
     if (!branch)
       return isPlain(op) || isa<tensor::ExtractOp>(op) ||
@@ -98,6 +111,17 @@ static bool isLaneWise(scf::ForOp loop, bool says) {
 }
 
 LogicalResult ScalarPrinter::printLaneWise(Operation &op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    std::string name = bindRound(loop), type = typeOf(loop.getInductionVar());
+    code.open("forRounds<" + type + ">(" + use(loop.getLowerBound()) + ", " +
+              use(loop.getUpperBound()) + ", isThere, [&](" + type + " " + name +
+              ", bool isThere) {");
+    for (Operation &inner : loop.getBody()->without_terminator())
+      if (failed(printLaneWise(inner)))
+        return failure();
+    code.close("});");
+    return success();
+  }
   auto branch = dyn_cast<scf::IfOp>(op);
   if (!branch)
     return isPure(&op) ? print(op) : lanes(op, "");
@@ -111,12 +135,16 @@ LogicalResult ScalarPrinter::printLaneWise(Operation &op) {
   return lanes(*said, use(branch.getCondition()));
 }
 
+/// Whether lanes take the loops inside a round along, too: the bounds of two fit into a producer's
+/// registers.
+static bool mayNest(scf::ForOp loop) {
+  return llvm::count_if(loop.getBody()->without_terminator(),
+                        [](Operation &op) { return op.getNumRegions() > 0; }) <= 2;
+}
+
 /// A loop whose rounds are spread over the lanes.
 LogicalResult ScalarPrinter::printSpread(scf::ForOp loop) {
-  Interval lower = interval(loop.getLowerBound()), upper = interval(loop.getUpperBound());
-  std::string name = "j" + std::to_string(counter++);
-  bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
-  std::string type = typeOf(loop.getInductionVar());
+  std::string name = bindRound(loop), type = typeOf(loop.getInductionVar());
   code.open("forSpread<" + type + ">(" + use(loop.getLowerBound()) + ", " +
             use(loop.getUpperBound()) + ", " + use(loop.getStep()) + ", [&](" + type + " " + name +
             ", bool isThere) {");
@@ -130,11 +158,9 @@ LogicalResult ScalarPrinter::printSpread(scf::ForOp loop) {
 LogicalResult ScalarPrinter::printList(Operation &op, Operation &listed) {
   auto loop = cast<scf::ForOp>(op);
   Value read = listed.getResult(0);
-  Interval lower = interval(loop.getLowerBound()), upper = interval(loop.getUpperBound());
-  std::string name = "j" + std::to_string(counter++), entry = "v" + std::to_string(counter++);
-  bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
+  std::string name = bindRound(loop), entry = "v" + std::to_string(counter++);
   std::string type = typeOf(loop.getInductionVar());
-  bool isParallel = lanes && isLaneWise(loop, isSpread);
+  bool isParallel = lanes && isLaneWise(loop, isSpread, isSpread && mayNest(loop));
   std::string walker = isParallel ? (isSpread ? "forLanesAhead<" : "forLanes<") : "forListed<";
   code.open(walker + type + ">(" + use(loop.getLowerBound()) + ", " + use(loop.getUpperBound()) +
             ", " + use(loop.getStep()) + ", [&](" + type + " " + name + ") {");
@@ -157,8 +183,12 @@ LogicalResult ScalarPrinter::printList(Operation &op, Operation &listed) {
 LogicalResult ScalarPrinter::printFor(Operation &op) {
   auto loop = cast<scf::ForOp>(op);
   tensor::ExtractOp listed = isWarp ? getListedRead(loop) : tensor::ExtractOp();
-  if (isSpread && lanes && !listed && !loop.getNumResults() && isLaneWise(loop, /*says=*/true))
+  if (isSpread && lanes && !listed && !loop.getNumResults() &&
+      isLaneWise(loop, /*says=*/true, /*nests=*/false))
     return printSpread(loop);
+  // A scan reads the entry again at each hit, which costs as much as a piece of few keys.
+  if (isSpread && lanes && listed && isLaneWise(loop, /*says=*/true, mayNest(loop)))
+    return printList(op, *listed);
   if (isWarp && getOnlyBranch(loop))
     return printScan(op);
   if (listed)
@@ -172,11 +202,7 @@ LogicalResult ScalarPrinter::printFor(Operation &op) {
     code.line(typeOf(argument) + " " + name + " = " + use(init) + ";");
     carried.push_back(name);
   }
-  Interval lower = interval(loop.getLowerBound()), upper = interval(loop.getUpperBound());
-  // Not "i", which would make the type i64 of number 64.
-  std::string name = "j" + std::to_string(counter++);
-  bind(loop.getInductionVar(), name, lower.low, std::max(lower.low, upper.high));
-  std::string type = typeOf(loop.getInductionVar());
+  std::string name = bindRound(loop), type = typeOf(loop.getInductionVar());
   // Ends of a walk are minima of minima: runtime/Jit/AssemblerFaults.h. Tiles of one entry of a
   // list are few, and not worth unrolling.
   std::string start = use(loop.getLowerBound()), end = use(loop.getUpperBound()), last = end;

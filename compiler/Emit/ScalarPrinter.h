@@ -69,6 +69,7 @@ private:
   Interval interval(mlir::Value value);
   Interval intervalOf(mlir::Operation *op);
   mlir::LogicalResult define(mlir::Value value, const llvm::Twine &expression);
+  std::string bindRound(mlir::scf::ForOp loop);
   mlir::LogicalResult printFor(mlir::Operation &op);
   mlir::LogicalResult printScan(mlir::Operation &op);
   mlir::LogicalResult printLaneWise(mlir::Operation &op);

@@ -51,15 +51,27 @@ static bool looksUp(hopper::AttendOp op) {
   });
 }
 
-static bool fits(hopper::AttendOp op, int64_t keys, int64_t blocks) {
+/// Whether keys are gathered once boxes share tiles.
+static bool gathersWhenPacked(hopper::AttendOp op) {
+  const int64_t keys = static_cast<int64_t>(op.getKeys());
+  op.setKeys(2 * std::max(op.getPieceKeys(), leastCopiedKeys));
+  const bool gathers = op.isGathered();
+  op.setKeys(keys);
+  return gathers;
+}
+
+static bool fits(hopper::AttendOp op, int64_t keys, int64_t blocks, bool gathers) {
   auto query = cast<RankedTensorType>(op.getQuery().getType());
-  HopperShape shape = {
-      query.getDimSize(3), static_cast<int64_t>(op.getValueDim()), op.getRows(), keys, blocks,
-      op.isGathered()};
+  HopperShape shape = {query.getDimSize(3),
+                       static_cast<int64_t>(op.getValueDim()),
+                       op.getRows(),
+                       keys,
+                       blocks,
+                       gathers};
   int64_t registers = hopperRegistersFor(shape.consumers(), packingProducer, 0, blocks).consumer;
   int64_t elements = hasPredicates(op) ? ofPredicates : ofBounds;
   // Pairs of gathered keys are masked one by one, whatever the mask.
-  if (op.isGathered() && !op.getNatural())
+  if (gathers && !op.getNatural())
     elements = gatheredElements + (looksUp(op) ? ofLookups : 0);
   return estimateRegisters(shape, elements) <= registers &&
          sharedMemoryBytes(shape, fitHopperRings(shape)) <= sharedMemoryLimitOf(blocks);
@@ -73,13 +85,15 @@ struct HopperPackTiles final : lacuna::impl::HopperPackTilesPassBase<HopperPackT
         return;
       int64_t piece = op.getPieceKeys();
       // One warpgroup does not fill a multiprocessor; predicates need the registers of both.
-      if (op.getRows() == 64 && !hasPredicates(op) && fits(op, std::max(piece, leastCopiedKeys), 2))
+      const bool gathers = gathersWhenPacked(op);
+      if (op.getRows() == 64 && !hasPredicates(op) &&
+          fits(op, std::max(piece, leastCopiedKeys), 2, gathers))
         op.setBlocks(2);
       // What is skipped are tiles as they are.
-      if (op.getTaken() || (!op.isGathered() && (!hasPlainTiles(op) || piece % 8 != 0)))
+      if (op.getTaken() || (!gathers && (!hasPlainTiles(op) || piece % 8 != 0)))
         return;
       for (int64_t keys = mostPackedKeys / piece * piece; keys > piece; keys -= piece)
-        if (keys % 16 == 0 && fits(op, keys, static_cast<int64_t>(op.getBlocks()))) {
+        if (keys % 16 == 0 && fits(op, keys, static_cast<int64_t>(op.getBlocks()), gathers)) {
           op.setKeys(keys);
           return;
         }

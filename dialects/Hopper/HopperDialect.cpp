@@ -30,7 +30,30 @@ int64_t AttendOp::getRowsOfHead() { return product(getQueryBox()); }
 
 int64_t AttendOp::getRows() { return getRowsOfHead() * static_cast<int64_t>(getHeads()); }
 
-bool AttendOp::isGathered() { return getPieceKeys() < lacuna::leastCopiedKeys; }
+/// Three bits of a gathered key's place say which element function it has.
+static constexpr size_t mostGatheredKinds = 8;
+
+bool AttendOp::isGathered() {
+  int64_t piece = getPieceKeys();
+  if (piece < lacuna::leastCopiedKeys)
+    return true;
+  // Small boxes that share tiles: sixteen copies a tile and matrix keep one warp busier than rows
+  // do four.
+  if (piece > lacuna::mostGatheredKeys || piece == static_cast<int64_t>(getKeys()) || getTaken() ||
+      getElements().size() > mostGatheredKinds)
+    return false;
+  TileOp first;
+  return !getWalk()
+              .walk([&](TileOp tile) {
+                first = first ? first : tile;
+                bool isSame =
+                    tile.getBox().size() == 1 && tile.getKey() == first.getKey() &&
+                    tile.getValue() == first.getValue() && tile.getBatch() == first.getBatch() &&
+                    tile.getHead() == first.getHead() && tile.getBase() == first.getBase();
+                return isSame ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
 
 ArrayRef<int64_t> AttendOp::getKeyBox(unsigned kind) {
   ArrayRef<int64_t> box;
@@ -56,9 +79,6 @@ static bool hasBoxesOf16(ArrayRef<int64_t> box) {
   }
   return rows == 1;
 }
-
-/// Three bits of a gathered key's place say which element function it has.
-static constexpr size_t mostGatheredKinds = 8;
 
 /// What one tile of the walk must agree on with its attend.
 static LogicalResult verifyTile(AttendOp attend, TileOp tile) {

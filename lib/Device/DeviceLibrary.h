@@ -17,6 +17,8 @@ std::string_view deviceRows();
 std::string_view deviceRecompute();
 /// Shared memory and the producer of the forward pipeline; after the primitives.
 std::string_view deviceProducer();
+/// The order of work items whose lengths are known on the device alone; after the producer.
+std::string_view deviceItemOrder();
 /// The consumers; after the producer and the matrix instructions of the kernel's shapes.
 std::string_view deviceAttention();
 /// The producer where keys are gathered one by one; after the pipeline.

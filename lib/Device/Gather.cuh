@@ -49,6 +49,14 @@ __device__ __forceinline__ void forSpread(Index lower, Index upper, Index step, 
   }
 }
 
+/// The rounds that one entry asks for, a lane each: visit(i, isThere) until no lane has more.
+template <class Index, class Visit>
+__device__ __forceinline__ void forRounds(Index lower, Index upper, bool isThere, Visit &&visit) {
+#pragma unroll 1
+  for (Index i = lower; __any_sync(~0u, isThere && i < upper); ++i)
+    visit(i, isThere && i < upper);
+}
+
 /// The producer's side where keys are gathered: four warps that do the same but for the rows they
 /// copy and that the first one also hands out work.
 template <class C> struct Gatherer {
@@ -141,7 +149,7 @@ private:
   /// Writes the places of the keys of a piece, as far as this warp copies them.
   __device__ void put(int piece, int kind, int at) {
     volatile u32 *places = shared.places(keys.slot);
-#pragma unroll
+#pragma unroll(C::pieceKeys > 8 ? 1 : C::pieceKeys)
     for (int i = 0; i < C::pieceKeys; ++i) {
       const int key = piece * C::pieceKeys + i;
       if (static_cast<u32>(key - warp() * own) < own)

@@ -36,8 +36,7 @@ template <class C> struct Shared {
   static constexpr int valueOffset = keyOffset + keySlotBytes * C::stages;
   static constexpr int barrierOffset = valueOffset + valueSlotBytes * C::stages;
   static constexpr int noteOffset = barrierOffset + 8 * (4 * C::querySlots + 4 * C::stages);
-  /// Boxes of fewer keys are too short for the copy engine.
-  static constexpr bool isGathered = C::pieceKeys < 16;
+  static constexpr bool isGathered = C::isGathered;
   static constexpr int placeOffset = noteOffset + 16 * C::stages;
   static constexpr int itemOffset = placeOffset + (isGathered ? 4 * C::keys * C::stages : 0);
   static constexpr int bytes = itemOffset + 4 * C::querySlots;

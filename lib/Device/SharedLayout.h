@@ -16,6 +16,8 @@ struct PipelineShape {
 /// Boxes of fewer keys are too short for the copy engine: their keys are gathered, row by row, by
 /// all threads of the producer's warpgroup.
 constexpr int64_t leastCopiedKeys = 16;
+/// Boxes of so many keys of a sequence can be copied, but are faster gathered.
+constexpr int64_t mostGatheredKeys = 16;
 
 /// Dynamic shared memory that a block on sm_90 may have.
 constexpr int64_t sharedMemoryLimit = 232448;
@@ -37,6 +39,10 @@ constexpr int64_t sharedMemoryBytes(const PipelineShape &shape) {
   return shape.querySlots * slot + shape.stages * stage + barriers + (16 + places) * shape.stages +
          4 * shape.querySlots;
 }
+
+/// Bytes behind those of a pipeline for `capacity` long items, as `LongItems` in ItemOrder.cuh lays
+/// them out, from the next multiple of 8.
+constexpr int64_t longItemsBytes(int64_t capacity) { return 8 + 24 + 8 * capacity; }
 
 /// Registers that a block of `consumers` warpgroups and a producer has, one of `blocks` on a
 /// multiprocessor, divided by the 128 threads of one warpgroup. At its launch every thread has the

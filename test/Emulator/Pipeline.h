@@ -94,6 +94,53 @@ template <class C> struct Producer {
 };
 
 //===----------------------------------------------------------------------===//
+// Long items first
+//===----------------------------------------------------------------------===//
+
+static constexpr int finders = 96;
+
+/// One thread looks at all items, and leaves out more of them than a GPU does, so that few items
+/// have long ones among them.
+template <int Capacity> struct LongItems {
+  std::vector<u32> ids;
+
+  static LongItems &at(unsigned char *, int) {
+    static LongItems found;
+    return found;
+  }
+  template <class Length, class Meet>
+  void find(int, u32 first, u32 items, Length &&length, Meet &&) {
+    u64 total = 0;
+    for (u32 id = 0; id < items; ++id)
+      total += length(id);
+    ids.clear();
+    for (u32 id = first; id < items; ++id)
+      if (length(id) > total / items)
+        ids.push_back(id);
+    std::stable_sort(ids.begin(), ids.end(), [&](u32 a, u32 b) { return length(a) > length(b); });
+  }
+};
+template <int Capacity> struct ItemOrder {
+  static constexpr int barrier = 15;
+
+  static bool matters(i64 items) { return items > gridDim.x; }
+  template <class Take>
+  static i64 next(const LongItems<Capacity> &found, i64, i64 items, Take &&take) {
+    if (!matters(items))
+      return take();
+    for (;;) {
+      i64 taken = take();
+      auto rank = static_cast<u64>(taken - gridDim.x);
+      if (rank < found.ids.size())
+        return found.ids[rank];
+      i64 id = taken - static_cast<i64>(found.ids.size());
+      if (std::find(found.ids.begin(), found.ids.end(), id) == found.ids.end() || id >= items)
+        return id;
+    }
+  }
+};
+
+//===----------------------------------------------------------------------===//
 // Gathered keys
 //===----------------------------------------------------------------------===//
 
@@ -118,6 +165,12 @@ void forSpread(Index lower, Index upper, Index step, Visit &&visit) {
   for (Index i = lower; i < upper; i += step)
     if (isMyRound((i - lower) / step))
       visit(i, true);
+}
+
+template <class Index, class Visit>
+void forRounds(Index lower, Index upper, bool isThere, Visit &&visit) {
+  for (Index i = lower; isThere && i < upper; ++i)
+    visit(i, true);
 }
 
 template <class C> struct Gatherer {
@@ -206,7 +259,7 @@ template <class C> struct Consumer {
       auto keyOf = [&](int i) { return i / 4 * 8 + lane() % 4 * 2 + i % 2; };
       // Packed tiles come one piece at a time; gathered ones lack keys at their end.
       int present = C::pieceKeys;
-      if constexpr (C::pieceKeys < 16) {
+      if constexpr (C::isGathered) {
         present = static_cast<int>(tile.places.size());
         tile.keys.resize(C::keys * C::headDim);
         tile.values.resize(C::keys * C::valueDim);
@@ -215,7 +268,7 @@ template <class C> struct Consumer {
       for (int i = 0; i < C::keys / 2; ++i)
         scores[i] =
             dot(&item->query[rowOf(i) * C::headDim], &tile.keys[keyOf(i) * C::headDim], C::headDim);
-      if constexpr (C::pieceKeys < 16) {
+      if constexpr (C::isGathered) {
         std::vector<u32> places(tile.places);
         places.resize(C::keys);
         elements(tile.kind, places.data(), scores);

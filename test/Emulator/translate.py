@@ -84,12 +84,13 @@ def library(folder, name):
     return text
 
 
-def run_attention(call, threads):
-    """One thread for the producer, then each consumer thread twice."""
+def run_attention(call, threads, has_order):
+    """One thread that looks for long items, one for the producer, then each consumer thread twice."""
+    order = f"threadIdx.x = 32;\n    {call}\n    " if has_order else ""
     consumers = f"for (threadIdx.x = 128; threadIdx.x < {threads}; ++threadIdx.x)\n      {call}"
     return f"""    items.clear();
     phase = Phase::Produce;
-    threadIdx.x = 0;
+    {order}threadIdx.x = 0;
     {call}
     phase = Phase::Score;
     {consumers}
@@ -118,7 +119,7 @@ def main():
         body = dynamic_shared(body)
         run = f"    fibers::run({threads}, [&] {{ {call} }});\n"
     elif is_attention:
-        parts, run = ["Scalars", "Masks", "Recompute", "Skips"], run_attention(call, threads)
+        parts, run = ["Scalars", "Masks", "Recompute", "Skips"], run_attention(call, threads, "LongItems<" in body)
     elif "__syncthreads_or" in body:
         # The threads of a block share the pairs of a tile; one thread takes them all.
         body = body.replace(f"pair += {threads}", "pair += 1")

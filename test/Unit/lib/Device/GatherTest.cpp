@@ -131,6 +131,7 @@ template <int Keys, int PieceKeys, int HeadDim, int ValueDim, int Stages> struct
   static constexpr int consumers = 2, stages = Stages, querySlots = 2;
   static constexpr bool pingPong = false, masked = true;
   static constexpr int pieceKeys = PieceKeys, pieces = Keys / PieceKeys;
+  static constexpr bool isGathered = true;
   static constexpr bool isPlain(int kind) { return kind == 0; }
 };
 
@@ -324,4 +325,5 @@ TEST(Gather, KnowsBlocksAndOddChannels) {
   lacuna::Random random(2);
   GatherRun<Config<80, 2, 72, 40, 3>>(random).run();
   GatherRun<Config<16, 8, 64, 136, 2>>(random).run();
+  GatherRun<Config<112, 16, 128, 64, 2>>(random).run();
 }
