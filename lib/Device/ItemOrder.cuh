@@ -81,7 +81,7 @@ private:
     meet();
 #pragma unroll
     for (int i = 0; i < most; ++i)
-      if (thread + i * finders < count)
+      if (static_cast<u32>(thread + i * finders) < count)
         ids[places[i]] = moved[i];
     meet();
   }
