@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "tools/gpu"))
 import torch  # noqa: E402
 
 import lacuna  # noqa: E402
-from selection import sdpa, time  # noqa: E402
+from selection import kernels, sdpa, time  # noqa: E402
 
 H, D = 16, 128
 T = f"tensor<?x{H}x?x{D}xbf16>"
@@ -48,21 +48,13 @@ def pairs(n, base, columns, fanout, levels):
     return total
 
 
-def kernels(call):
-    """Milliseconds of each kernel of one call, by name without its number."""
-    from torch.profiler import ProfilerActivity, profile
-    call()
-    torch.cuda.synchronize()
-    with profile(activities=[ProfilerActivity.CUDA]) as records:
-        for _ in range(3):
-            call()
-        torch.cuda.synchronize()
-    times = {}
-    for event in records.events():
-        if event.name.startswith("f_"):
-            name = event.name.rsplit("_", 1)[0][2:]
-            times[name] = times.get(name, 0) + event.device_time / 3000
-    return times
+def by_name(times):
+    """Milliseconds by the name of a kernel without its number."""
+    sums = {}
+    for kernel, spent in times.items():
+        name = kernel.rsplit("_", 1)[0][2:]
+        sums[name] = sums.get(name, 0) + spent
+    return sums
 
 
 def main():
@@ -77,7 +69,7 @@ def main():
         while n <= options.longest:
             q, k, v = (torch.randn(1, H, n, D, device="cuda", dtype=torch.bfloat16) for _ in range(3))
             ms = time(lambda: program(q, k, v), 0.2)
-            parts = kernels(lambda: program(q, k, v))
+            parts = by_name(kernels(lambda: program(q, k, v)))
             count = H * pairs(n, base, columns, fanout, levels)
             line = {"ms": ms, "growth": ms / before if before else 0.0, "summaries ms": parts.get("summarize", 0.0),
                     "attend ms": parts.get("attend", 0.0), "pairs": count}

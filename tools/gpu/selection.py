@@ -93,6 +93,22 @@ def time(call, seconds=0.5):
     return statistics.median(a.elapsed_time(b) for a, b in zip(events, events[1:]))
 
 
+def kernels(call, rounds=3):
+    """Milliseconds of each kernel of a call, the longest first."""
+    from torch.profiler import ProfilerActivity, profile
+    call()
+    torch.cuda.synchronize()
+    with profile(activities=[ProfilerActivity.CUDA]) as records:
+        for _ in range(rounds):
+            call()
+        torch.cuda.synchronize()
+    times = {}
+    for event in records.events():
+        if event.name.startswith("f_"):
+            times[event.name] = times.get(event.name, 0) + event.device_time / 1000 / rounds
+    return dict(sorted(times.items(), key=lambda entry: -entry[1]))
+
+
 def draw(n, heads=H, batch=1):
     """Neighbouring keys are alike, as in texts, so that means of blocks say something."""
     base = torch.randn(batch, heads, (n + BLOCK - 1) // BLOCK, D, device="cuda").repeat_interleave(BLOCK, 2)[:, :, :n]

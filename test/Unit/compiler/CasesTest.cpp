@@ -379,6 +379,16 @@ TEST(Cases, E4_headsThatDoNotDivideAreRefused) {
   EXPECT_THAT(SpecRunner(shape.spec(all)).getMistake(), testing::HasSubstr("3 and 2"));
 }
 
+TEST(Cases, E5_lengthsAndChannelsThatAreNoPowersOfTwo) {
+  Shape shape;
+  shape.queryHeads = shape.keyHeads = 16;
+  shape.channels = shape.valueChannels = 96;
+  shape.type = "f16";
+  SpecRunner runner(shape.spec("  %set = sparsity.window left(15) right(0)"));
+  ASSERT_EQ(runner.getMistake(), "");
+  EXPECT_EQ(runner.run({{"b", "2"}, {"n", "28800"}}), "");
+}
+
 TEST(Cases, E10_thirtyOneChannels) {
   Shape shape;
   shape.channels = shape.valueChannels = 31;

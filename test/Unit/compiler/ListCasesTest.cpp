@@ -165,6 +165,58 @@ TEST(ListCases, F11_listsOfAnotherLength) {
               testing::HasSubstr("expected counts of the lists that ids has"));
 }
 
+// A set has one source of its pairs. Two that disagree are two sets, and what is done with both is
+// said: neither is taken for the other.
+TEST(ListCases, F10_aMapAndAListThatDisagree) {
+  std::string tokens = "tensor<?x1x?x16xf32>", ids = "tensor<?x1x?x?xi32>";
+  SpecRunner runner(fmt::format(
+      "func.func @spec(%q: {0}, %k: {0}, %v: {0}, %ids: {1}, %counts: tensor<?x1x?xi32>,\n"
+      "    %map: tensor<?x1x?x?xi8>) -> ({0}, tensor<?x1x?xf32>) {{\n"
+      "  %list = sparsity.blocks %ids, %counts query [64] key [64] : {1}, tensor<?x1x?xi32>\n"
+      "  %bits = sparsity.bitmap %map query [64] key [64] : tensor<?x1x?x?xi8>\n"
+      "  %set = sparsity.intersect %list, %bits\n"
+      "  %o, %lse = attn.attend %q, %k, %v over %set : {0}, {0}, {0} -> {0}, tensor<?x1x?xf32>\n"
+      "  return %o, %lse : {0}, tensor<?x1x?xf32>\n}}\n",
+      tokens, ids));
+  ASSERT_EQ(runner.getMistake(), "");
+  // The list has all blocks, the map all but the first.
+  ASSERT_EQ(runner.run({{"b", "1"}, {"n", "256"}, {"ids", "100%"}},
+                       [](BoundSpec &spec) {
+                         fill(input(spec, keysAt), 0);
+                         fill(input(spec, countsAt + 1), 1);
+                         for (int64_t row = 0; row < 4; ++row)
+                           input(spec, countsAt + 1).set({0, 0, row, 0}, 0);
+                       }),
+            "");
+  for (double lse : elements(runner.result(1)))
+    ASSERT_NEAR(lse, std::log(192.0), 1e-4);
+}
+
+TEST(ListCases, F13_48HeadsOf768BlocksOf64) {
+  ListSpec list;
+  list.heads = list.lists = 48;
+  list.channels = 8;
+  SpecRunner runner(list.text());
+  ASSERT_EQ(runner.run({{"b", "1"}, {"n", "49152"}, {"ids", "0.1%"}},
+                       [](BoundSpec &spec) { fill(input(spec, keysAt), 0); }),
+            "");
+  for (double lse : elements(runner.result(1)))
+    ASSERT_NEAR(lse, std::log(64.0), 1e-4);
+}
+
+TEST(ListCases, F14_32HeadsOf384BlocksOf128) {
+  ListSpec list;
+  list.heads = list.lists = 32;
+  list.channels = 8;
+  list.queryBlock = list.keyBlock = 128;
+  SpecRunner runner(list.text());
+  ASSERT_EQ(runner.run({{"b", "1"}, {"n", "49152"}, {"ids", "0.2%"}},
+                       [](BoundSpec &spec) { fill(input(spec, keysAt), 0); }),
+            "");
+  for (double lse : elements(runner.result(1)))
+    ASSERT_NEAR(lse, std::log(128.0), 1e-4);
+}
+
 TEST(ListCases, F16_oneQueryAndListsOfMinusOne) {
   ListSpec list;
   list.heads = list.lists = 4;
