@@ -18,8 +18,8 @@ sys.path.insert(0, str(ROOT / "tools/gpu"))
 import torch  # noqa: E402
 
 import lacuna  # noqa: E402
-from hierarchy import kernels  # noqa: E402
-from selection import sdpa, time  # noqa: E402
+from hierarchy import by_name  # noqa: E402
+from selection import kernels, sdpa, time  # noqa: E402
 
 H, D = 16, 128
 T, STATES, NORMS, ROWS = f"tensor<?x{H}x?x{D}xbf16>", f"tensor<?x{H}x?x{D}x{D}xf32>", f"tensor<?x{H}x?x{D}xf32>", f"tensor<?x{H}x?xf32>"
@@ -63,7 +63,7 @@ def main():
                     continue
                 q, k, v = (torch.randn(1, H, n, D, device="cuda", dtype=torch.bfloat16) for _ in range(3))
                 g = torch.rand(1, H, n, device="cuda")
-                ms = kernels(lambda: program(q, k, v, g))
+                ms = by_name(kernels(lambda: program(q, k, v, g)))
                 bytes = traffic(n, block)
                 line = {"all ms": time(lambda: program(q, k, v, g), 0.2)}
                 for name, moved in bytes.items():
