@@ -73,11 +73,9 @@ LogicalResult AttendPrinter::writeLength(CodeWriter &out) {
 /// order.
 int64_t AttendPrinter::getLongItems() {
   constexpr int64_t most = 1024, fewest = 256;
-  // All warps of a gathering producer are at work from the start, and a walk along several axes and
-  // more than a list keeps all registers of its warp.
-  auto loops = attend.getWalk().front().getOps<scf::ForOp>();
-  bool isCrowded = attend.getQueryBox().size() > 1 && !llvm::hasSingleElement(loops);
-  if (!hasLists() || attend.isGathered() || isCrowded)
+  // All warps of a gathering producer are at work from the start, and walks along several axes leave
+  // no registers.
+  if (!hasLists() || attend.isGathered() || attend.getQueryBox().size() > 1)
     return 0;
   int64_t blocks = static_cast<int64_t>(attend.getBlocks());
   int64_t room = sharedMemoryLimitOf(blocks) - attend.getSharedBytes();

@@ -26,8 +26,10 @@ TYPES = {"bf16": "bfloat16", "f32": "float32", "i32": "int32", "i8": "int8"}
 def scaled(text):
     """The spec with more heads and channels."""
     text = "\n".join(line for line in text.splitlines() if not line.startswith("//"))
-    text = re.sub(r"tensor<\?x(\d+)x(\?|64)x", lambda m: f"tensor<?x{scale(m[1])}x{m[2]}x", text)
-    text = re.sub(r"x32xbf16>", f"x{CHANNELS}xbf16>", text)
+    text = re.sub(r"tensor<\?x(\d+)x", lambda m: f"tensor<?x{scale(m[1])}x", text)
+    # Channels of tokens, of several side by side, of states and of their sums.
+    text = re.sub(r"x32(x32)?x(bf16|f32)>", lambda m: f"x{CHANNELS}{f'x{CHANNELS}' if m[1] else ''}x{m[2]}>", text)
+    text = re.sub(r"x256xbf16>", f"x{8 * CHANNELS}xbf16>", text)
     # Searches from coarse to fine keep as many whatever the length.
     if "select.children" not in text:
         text = re.sub(r"top_k\((\d+)\)", lambda m: f"top_k({16 * int(m[1])})", text)
