@@ -180,7 +180,7 @@ TEST(ListCases, F10_aMapAndAListThatDisagree) {
       tokens, ids));
   ASSERT_EQ(runner.getMistake(), "");
   // The list has all blocks, the map all but the first.
-  ASSERT_EQ(runner.run({{"b", "1"}, {"n", "256"}, {"ids", "100%"}},
+  ASSERT_EQ(runner.run({{"b", "1"}, {"n", "256"}, {"ids", "100%"}, {"map", "100%"}},
                        [](BoundSpec &spec) {
                          fill(input(spec, keysAt), 0);
                          fill(input(spec, countsAt + 1), 1);
