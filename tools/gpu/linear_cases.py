@@ -45,7 +45,10 @@ def cases(check, poisoned):
         yield check(f"{name} undivided", linear("relu", set=set, of=of, clause=" undivided"), LENGTHS)
     listed = "%set = sparsity.blocks %ids, %counts query [64] key [1] : tensor<?x4x?x?xi32>, tensor<?x4x?xi32>"
     yield check("a list", linear(set=listed, of="state", arguments=", %ids: tensor<?x4x?x?xi32>, %counts: tensor<?x4x?xi32>"),
-                ["b=1,n=130,ids=1x4x3x2,counts=2:1:0:2:2:2:1:1:1:2:0:2", "b=1,n=64,ids=1x4x1x1,counts=1:1:0:1"])
+                ["b=1,n=130,ids=" + ":".join(str(entry * 7 % 3) for entry in range(24)) + ",counts=2:1:0:2:2:2:1:1:1:2:0:2",
+                 "b=1,n=64,ids=0:0:0:0,counts=1:1:0:1", "b=2,n=700,ids=5%",
+                 # Negative, behind the last state, and named twice.
+                 "b=1,n=130,ids=" + ":".join(["-1", "7", "1", "1"] * 12) + ",counts=" + ":".join("4" for _ in range(12))])
     for heads, state_heads in ((3, 3), (8, 1), (14, 2)):
         yield check(f"heads {heads}:{state_heads}", linear(heads=heads, state_heads=state_heads), LENGTHS[:3])
     yield check("many blocks", linear(block=16, tile=16, heads=1, state_heads=1, set=PAST, of="state"), ["b=1,n=9000"])
