@@ -104,6 +104,8 @@ LogicalResult KernelLowering::lowerChoose(VectorBuilder &b, tile::ChooseOp op) {
       !isa<MemRefType>(number.getType()))
     return op.emitOpError("expected an index, an f32 or a tensor as the rule's number, got ")
            << op.getNumber().getType();
+  if (op.getRestricted() || !op.getWithin().empty() || !op.getForce().empty())
+    return op.emitOpError("expected scores that are restricted on their own on a CPU");
   using Request = selection::ChooseRequest;
   callWith<Request>(b, helpers, allocateRequest<Request>(op), "lacuna_choose",
                     [&](RequestWriter &request) {

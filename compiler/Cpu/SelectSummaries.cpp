@@ -279,6 +279,8 @@ void SummaryWriter::write(Value target, Value block) {
 }
 
 LogicalResult KernelLowering::lowerSummarize(VectorBuilder &b, tile::SummarizeOp op) {
+  if (op.getUnit() || op.getPartial())
+    return op.emitOpError("expected summaries of tokens themselves on a CPU");
   auto source = cast<RankedTensorType>(op.getSource().getType());
   Type f32 = b.getF32Type();
   SmallVector<Value> at = scalars(op.getAt()), sizes = scalars(op.getSizes());

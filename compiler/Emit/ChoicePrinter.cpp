@@ -13,9 +13,25 @@ using namespace lacuna::select;
 /// Rows of up to so many columns are a warp's, as KeptRows.cuh has it.
 static constexpr int64_t warpColumns = 512;
 
-static StringRef nameOf(Rule rule) {
+StringRef SelectPrinter::ruleName(Rule rule) {
   static constexpr StringRef names[] = {"TopK", "Share", "TopP", "Above", "NearMax", "Deviation"};
   return names[static_cast<unsigned>(rule)];
+}
+
+std::string SelectPrinter::numberOf(Value number, std::optional<APFloat> constant,
+                                    ArrayRef<std::string> row) {
+  if (constant)
+    return formatv("{0}", llvm::format("%a", constant->convertToDouble())).str();
+  if (!isa<RankedTensorType>(number.getType()))
+    return "static_cast<double>(" + scalars.use(number) + ")";
+  unsigned argument = inputOf(number);
+  return formatv("static_cast<double>(readElement<int>({0}, {1}))", pointerOf(argument),
+                 offsetOf(argument, row))
+      .str();
+}
+
+std::string SelectPrinter::capText(std::optional<uint64_t> cap) {
+  return cap ? std::to_string(*cap) : "0x7fffffffffffffffll";
 }
 
 /// The rows of one batch entry, from head `head` on.
@@ -41,32 +57,36 @@ void SelectPrinter::writeLists(Value ids, Value counts, StringRef batch) {
   body.close("};");
 }
 
-FailureOr<std::string> SelectPrinter::writeScoreRow(Operation *op, Value scores, Value row) {
-  using HostOp = HostInstruction::Op;
-  HostProgramBuilder &program = KernelPrinter::host;
+LogicalResult SelectPrinter::writeWarpRows(Operation *op, unsigned argument, Value row,
+                                           unsigned rows) {
   blockThreads = choiceThreads;
-  // Short rows are a warp's, and a block has as many of them as it has warps.
-  unsigned columns = host.value(inputOf(scores), 3);
-  unsigned isShort = program.add(HostOp::LessEqual, columns, program.constant(warpColumns));
-  unsigned rows =
-      program.select(isShort, program.constant(choiceThreads / 32), program.constant(1));
   unsigned &grid = code.manifest.grid[2];
-  grid = program.add(HostOp::CeilDiv, grid, rows);
+  grid = KernelPrinter::host.add(HostInstruction::Op::CeilDiv, grid, rows);
   if (failed(writeScalars(op, {1})))
     return failure();
   std::string each = "static_cast<int>(" + hostField("rowsPerBlock", rows) + ")";
   body.line(formatv("const int row = {0} * {1} + static_cast<int>(threadIdx.x / 32) % {1};",
                     scalars.use(row), each));
-  body.line(formatv("if (row >= {0})", extentOf(inputOf(scores), 2)));
+  body.line(formatv("if (row >= {0})", extentOf(argument, 2)));
   body.line("  return;");
   scalars.bind(row, "row", 0, ScalarPrinter::limit);
-  return std::string("row");
+  return success();
 }
 
-void SelectPrinter::writeChoice(StringRef head, StringRef row, StringRef use) {
-  body.open(
-      formatv("withRow<{0}>(table, {1}, {2}, [&](const auto &choice) {{", choiceThreads, head, row)
-          .str());
+LogicalResult SelectPrinter::writeScoreRow(Operation *op, Value scores, Value row) {
+  using HostOp = HostInstruction::Op;
+  HostProgramBuilder &program = KernelPrinter::host;
+  unsigned columns = host.value(inputOf(scores), 3);
+  unsigned isShort = program.add(HostOp::LessEqual, columns, program.constant(warpColumns));
+  unsigned rows =
+      program.select(isShort, program.constant(choiceThreads / 32), program.constant(1));
+  return writeWarpRows(op, inputOf(scores), row, rows);
+}
+
+void SelectPrinter::writeChoice(StringRef head, StringRef row, StringRef use, StringRef adjust) {
+  body.open(formatv("withRow<{0}>(table, {1}, {2}, {3}, [&](const auto &choice) {{", choiceThreads,
+                    head, row, adjust)
+                .str());
   body.line(use);
   body.close("});");
 }
@@ -80,26 +100,31 @@ LogicalResult SelectPrinter::write(tile::ChooseOp op) {
     return failure();
   auto at = llvm::map_to_vector(op.getAt(), [&](Value value) { return scalars.use(value); });
   writeTable(op.getScores(), at[0], "0");
-  std::string number;
-  if (op.getConstant()) {
-    number = formatv("{0}", llvm::format("%a", op.getConstant()->convertToDouble())).str();
-  } else if (auto tensor = dyn_cast<RankedTensorType>(op.getNumber().getType())) {
-    unsigned argument = inputOf(op.getNumber());
-    number = formatv("static_cast<double>(readElement<int>({0}, {1}))", pointerOf(argument),
-                     offsetOf(argument, at));
-  } else {
-    number = "static_cast<double>(" + scalars.use(op.getNumber()) + ")";
-  }
+  std::string number = numberOf(op.getNumber(), op.getConstant(), at);
   writeLists(op.getIds(), op.getCounts(), at[0]);
   std::string choose =
       formatv("choose<Rule::{0}>(choice, {1}, {2}, {3}, static_cast<int>({4}), ids, counts);",
-              nameOf(op.getRule()), number, op.getFloor().value_or(0),
-              op.getCap() ? std::to_string(*op.getCap()) : "0x7fffffffffffffffll",
+              ruleName(op.getRule()), number, op.getFloor().value_or(0), capText(op.getCap()),
               extentOf(inputOf(op.getIds()), 3));
+  unsigned scores = inputOf(op.getScores());
+  bool isRestricted = !op.getWithin().empty() || !op.getForce().empty();
+  if (isRestricted) {
+    narrowExtents.insert({scores, 2});
+    narrowExtents.insert({scores, 3});
+    if (failed(writeAdjust("restrict", at[2], "", op.getWithin(), op.getForce())))
+      return failure();
+  }
   if (isRow) {
-    writeChoice(at[1], at[2], choose);
+    std::string adjust = isRestricted ? "restrict" : "AsTheyAre()";
+    if (op.getRestricted()) {
+      std::string place = offsetOf(inputOf(op.getRestricted()), {at[0], at[1], at[2], "column"});
+      choose = formatv("storeAdjusted(choice, table, table.rowAt({0}, {1}), {2}, [&](int column, "
+                       "float score) {{ static_cast<float *>({3})[{4}] = score; });\n{5}",
+                       at[1], at[2], adjust, pointerOf(inputOf(op.getRestricted())), place, choose)
+                   .str();
+    }
+    writeChoice(at[1], at[2], choose, adjust);
   } else {
-    unsigned scores = inputOf(op.getScores());
     std::string heads = op.getScope() == Scope::Batch ? "0, " + extentOf(scores, 1) : at[1] + ", 1";
     body.line(formatv("const Choice<{0}> choice(table, {1}, 0, {2});", blockThreads, heads,
                       extentOf(scores, 2)));
@@ -166,11 +191,11 @@ LogicalResult SelectPrinter::write(tile::GateOp op) {
   std::string batch = scalars.use(op.getBatch());
   // Heads are the rows of the table and rows its columns.
   body.line(formatv("const ScoreTable table{{static_cast<const float *>({0}) + {1}, 0, {2}, {3}, "
-                    "static_cast<int>({4}), true};",
+                    "static_cast<int>({4})};",
                     pointerOf(values), offsetOf(values, {batch}), strideOf(values, 1),
                     strideOf(values, 2), extentOf(values, 2)));
-  body.line(
-      formatv("const Choice<{0}> choice(table, 0, 1, 0, {1});", manyThreads, extentOf(values, 1)));
+  body.line(formatv("const Choice<{0}, LeastFirst> choice(table, 0, 1, 0, {1});", manyThreads,
+                    extentOf(values, 1)));
   body.line(formatv("const i64 chosen = countChosen<Rule::Share>(choice, {0});",
                     llvm::format("%a", op.getShare().convertToDouble())));
   body.open("auto visit = [&](i64, i64 head, int row, bool isLow) {");

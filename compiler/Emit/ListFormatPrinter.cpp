@@ -105,7 +105,7 @@ std::string ListFormatPrinter::call(tile::CsrOfListOp op) {
 
 std::string ListFormatPrinter::call(tile::ChildrenOp op) {
   SmallVector<std::string> row = {place(op.getBatch()), place(op.getHead()), place(op.getRow())};
-  return formatv("childrenOf({0}, *{1}, {2}, {3}, {4}, {5});",
+  return formatv("childrenOf<{2}>({0}, *{1}, {3}, {4}, {5});",
                  strip("const int", op.getIds(), 3, row), address("const int", op.getCounts(), row),
                  op.getBy(), place(op.getColumns()), strip("int", op.getChildIds(), 3, row),
                  address("int", op.getChildCounts(), row));

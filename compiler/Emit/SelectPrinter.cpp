@@ -18,7 +18,7 @@ using namespace lacuna::select;
 static constexpr int64_t sharedLimit = 227 * 1024;
 /// Means that fit static shared memory beside the rest.
 static constexpr int64_t mostMeans = 8192;
-static constexpr int64_t scoreTile = 128, scorePitch = 129;
+static constexpr int64_t scoreTile = 128, scorePitch = 129, plainPitch = 136;
 
 static Type elementOf(Value memory) { return cast<ShapedType>(memory.getType()).getElementType(); }
 
@@ -90,14 +90,32 @@ LogicalResult SelectPrinter::write(tile::SummarizeOp op) {
   BoxPlace place = writeBoxPlace(body, scalars, "t", "row", op.getAt(), op.getSizes(), op.getBox());
   body.line(formatv("return {0} ? {1} : -1;", place.inside, place.number));
   body.close("};");
+  if (box.size() == 1) {
+    // Rows may stand for several tokens each.
+    int64_t unit = static_cast<int64_t>(op.getUnit().value_or(1));
+    std::string tokens = scalars.use(op.getTokens() ? op.getTokens() : op.getSizes()[0]);
+    body.line(formatv("const float count = static_cast<float>(min(i64({0}), i64({1}) - i64({2}) * "
+                      "{3}));",
+                      rows * unit, tokens, scalars.use(op.getAt()[0]), unit));
+  } else {
+    body.line(formatv("const float count = static_cast<float>(countTokens<{0}>({1}, token));",
+                      blockThreads, rows));
+  }
+  SmallVector<std::string> row = {batch, head, scalars.use(op.getBlock())};
+  body.open("auto keep = [&](int channel, float value) {");
+  if (op.getPartial()) {
+    unsigned partial = inputOf(op.getPartial());
+    body.line(formatv("static_cast<float *>({0})[{1} + channel * {2}] = value;", pointerOf(partial),
+                      offsetOf(partial, row), strideOf(partial, 3)));
+  }
+  body.close("};");
   body.line(formatv("summarize<Summary::{0}, {1}, {2}, {3}, {4}, {5}>(", nameOf(op.getKind()),
                     elementName(elementOf(op.getSource())), elementName(elementOf(op.getTarget())),
                     first, channels, blockThreads));
-  body.line(formatv("    {0}, {1}, {2}, {3}, {4}, token, {5},", pointerOf(source),
+  body.line(formatv("    {0}, {1}, {2}, {3}, {4}, token, count, {5},", pointerOf(source),
                     offsetOf(source, {batch, head}), strideOf(source, 2), strideOf(source, 3), rows,
                     pointerOf(target)));
-  body.line(formatv("    {0}, {1});", offsetOf(target, {batch, head, scalars.use(op.getBlock())}),
-                    strideOf(target, 3)));
+  body.line(formatv("    {0}, {1}, keep);", offsetOf(target, row), strideOf(target, 3)));
   parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceTeams(), deviceSummaries()};
   return success();
 }
@@ -224,8 +242,16 @@ LogicalResult SelectPrinter::writeFinish(tile::ScoreBlocksOp op) {
   return success();
 }
 
-/// Shared memory of a program, as ScoreBlocks of the device library has it.
+/// Whether every score is a result.
+static bool isPlain(tile::ScoreBlocksOp op) {
+  return op.getRows() == 1 && op.getColumns() == 1 && op.getGroup() == 1 &&
+         llvm::all_equal({op.getTile()[0], op.getTile()[1], scoreTile});
+}
+
+/// Shared memory of a program, as the device library has it.
 static int64_t scoreBytes(tile::ScoreBlocksOp op) {
+  if (isPlain(op))
+    return scoreTile * plainPitch * 4;
   auto rows = static_cast<int64_t>(op.getRows()), columns = static_cast<int64_t>(op.getColumns());
   bool isLong = columns == 0 || columns > scoreTile;
   bool isDirect = !isLong && op.getGroup() == 1 && rows <= scoreTile;
@@ -233,24 +259,26 @@ static int64_t scoreBytes(tile::ScoreBlocksOp op) {
   return scoreTile * scorePitch * 4 + (isDirect ? 0 : 8 * blocks) + (isLong ? 8 * scoreTile : 0);
 }
 
-LogicalResult SelectPrinter::write(tile::ScoreBlocksOp op) {
-  int64_t bytes = scoreBytes(op);
-  if (bytes > sharedLimit)
-    return op.emitOpError("expected scores that fit ")
-           << sharedLimit << " bytes of shared memory on sm_90a, got " << bytes;
-  code.manifest.sharedBytes = static_cast<unsigned>(bytes);
-  if (failed(writeScalars(op, op.getTile())))
-    return failure();
+/// The end of a kernel of scores that are results as they are.
+void SelectPrinter::writePlainScores(tile::ScoreBlocksOp op) {
+  unsigned target = inputOf(op.getTarget());
+  body.line(formatv("float *target = static_cast<float *>({0}) + {1};", pointerOf(target),
+                    offsetOf(target, {"batch", scalars.use(op.getHead())})));
+  body.line(formatv("plainScores(shared, {0}, {1}, {2}, {3}, target, {4}, {5}, product, finish);",
+                    scalars.use(op.getRowAt()), extentOf(inputOf(op.getQuery()), 2),
+                    scalars.use(op.getColumnAt()), extentOf(inputOf(op.getKey()), 2),
+                    strideOf(target, 2), strideOf(target, 3)));
+}
+
+/// The end of one that reduces blocks of scores.
+void SelectPrinter::writeBlockScores(tile::ScoreBlocksOp op, int64_t bytes) {
   unsigned target = inputOf(op.getTarget());
   int64_t tileRows = op.getTile()[0], tileColumns = op.getTile()[1];
-  body.line("extern __shared__ float shared[];");
   body.line(formatv("typedef ScoreBlocks<Reduction::{0}, {1}, Reduction::{2}, {3}, {4}, {5}, {6}> "
                     "Blocks;",
                     nameOf(op.getRowReduction()), op.getRows(), nameOf(op.getColumnReduction()),
                     op.getColumns(), tileRows, tileColumns, op.getGroup()));
   body.line(formatv("static_assert(Blocks::sharedBytes == {0}, \"\");", bytes));
-  if (failed(writeProduct(op)) || failed(writeFinish(op)))
-    return failure();
   body.open("auto store = [&](i64 row, i64 column, float score) {");
   SmallVector<std::string> place{"batch", scalars.use(op.getHead()), "row"};
   if (op.getColumns() != 0)
@@ -263,7 +291,26 @@ LogicalResult SelectPrinter::write(tile::ScoreBlocksOp op) {
                     op.getRows(), op.getColumns(), tileRows, tileColumns, op.getGroup(),
                     scalars.use(op.getRowAt()), extentOf(inputOf(op.getQuery()), 2),
                     scalars.use(op.getColumnAt()), extentOf(inputOf(op.getKey()), 2)));
+}
+
+LogicalResult SelectPrinter::write(tile::ScoreBlocksOp op) {
+  int64_t bytes = scoreBytes(op);
+  if (bytes > sharedLimit)
+    return op.emitOpError("expected scores that fit ")
+           << sharedLimit << " bytes of shared memory on sm_90a, got " << bytes;
+  code.manifest.sharedBytes = static_cast<unsigned>(bytes);
+  if (failed(writeScalars(op, op.getTile())))
+    return failure();
+  body.line("extern __shared__ float shared[];");
+  if (failed(writeProduct(op)) || failed(writeFinish(op)))
+    return failure();
   parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceMatrices(), deviceScores()};
+  if (isPlain(op)) {
+    parts.push_back(devicePlainScores());
+    writePlainScores(op);
+  } else {
+    writeBlockScores(op, bytes);
+  }
   return success();
 }
 
@@ -310,40 +357,21 @@ std::string SelectPrinter::stripOf(StringRef element, Value memory, ArrayRef<std
                  offsetOf(argument, indices), strideOf(argument, last), extentOf(argument, last));
 }
 
-LogicalResult SelectPrinter::write(tile::ScoreListOp op) {
-  blockThreads = rowThreads;
-  if (failed(writeScalars(op, {1})))
-    return failure();
-  unsigned query = inputOf(op.getQuery()), key = inputOf(op.getKey());
-  narrowExtents.insert({query, 2});
-  narrowExtents.insert({key, 2});
-  SmallVector<std::string> row = {scalars.use(op.getBatch()), scalars.use(op.getHead()),
-                                  scalars.use(op.getRow())};
-  body.line(formatv("const int keyHead = {0} / static_cast<int>({1});", row[1],
-                    headsPerKeyHead(query, key)));
-  body.open("auto finish = [&](int column, float score) -> float {");
-  body.line(formatv("score *= {0};", floatText(op.getScale().convertToDouble())));
-  // What is forced must be within.
-  if (failed(writeTest(op.getForce(), "if ({0})", row[2], "INFINITY_F32")) ||
-      failed(writeTest(op.getWithin(), "if (!({0}))", row[2], "-INFINITY_F32")))
-    return failure();
-  body.line("return score;");
-  body.close("};");
-  body.line(formatv("scoreList<{0}, {1}, {2}>({3}, {4}, {5},",
-                    elementName(elementOf(op.getQuery())),
-                    cast<ShapedType>(op.getQuery().getType()).getDimSize(3), rowThreads / 32,
-                    pointerOf(query), offsetOf(query, row), strideOf(query, 3)));
-  body.line(formatv("    {0}, {1}, {2}, {3}, {4},", pointerOf(key),
-                    offsetOf(key, {row[0], "keyHead"}), strideOf(key, 2), strideOf(key, 3),
-                    extentOf(key, 2)));
-  unsigned counts = inputOf(op.getCounts());
-  body.line(formatv("    {0}, static_cast<const int *>({1})[{2}],",
-                    stripOf("const int", op.getIds(), row), pointerOf(counts),
-                    offsetOf(counts, row)));
-  body.line(formatv("    {0}, finish);", stripOf("float", op.getTarget(), row)));
-  parts = {devicePrimitives(), deviceScalars(), deviceRows(), deviceSelectLists(),
-           deviceSelectRefine()};
-  return success();
+/// How many blocks share a multiprocessor. Left alone, the assembler saves registers for more
+/// blocks than there are, and spills.
+unsigned SelectPrinter::blocksTogether(Operation *op) const {
+  if (auto scores = dyn_cast<tile::ScoreBlocksOp>(op))
+    return isPlain(scores) ? 2 : 1;
+  if (blockThreads == manyThreads)
+    return 1;
+  if (isa<tile::SummarizeOp>(op))
+    return 512 / blockThreads;
+  // Means and deviations are sums of f64.
+  if (auto choice = dyn_cast<tile::ChooseOp>(op))
+    return choice.getRule() == Rule::Deviation ? 2 : 3;
+  if (auto refined = dyn_cast<tile::RefineOp>(op))
+    return refined.getRule() == Rule::Deviation ? 2 : 3;
+  return isa<tile::SampleOp, tile::MarginOp>(op) ? 3 : 4;
 }
 
 FailureOr<KernelCode> SelectPrinter::print() {
@@ -362,23 +390,15 @@ FailureOr<KernelCode> SelectPrinter::print() {
   LogicalResult written =
       llvm::TypeSwitch<Operation *, LogicalResult>(found)
           .Case<tile::SummarizeOp, tile::FoldOp, tile::ScoreBlocksOp, tile::RestrictOp,
-                tile::ScoreListOp, tile::ChooseOp, tile::SampleOp, tile::MarginOp, tile::GateOp,
-                tile::LinearStateOp, tile::LinearPrefixOp, tile::LinearFoldOp, tile::LinearReadOp,
-                tile::GatedMergeOp>([&](auto op) { return write(op); })
+                tile::ScoreListOp, tile::RefineOp, tile::ChooseOp, tile::SampleOp, tile::MarginOp,
+                tile::GateOp, tile::LinearStateOp, tile::LinearPrefixOp, tile::LinearFoldOp,
+                tile::LinearReadOp, tile::GatedMergeOp>([&](auto op) { return write(op); })
           .Default([](Operation *op) {
             return op->emitOpError("expected to stand alone in its kernel");
           });
   if (failed(written))
     return failure();
-  // Left alone, the assembler saves registers for more blocks than there are, and spills.
-  bool isLarge = isa<tile::ScoreBlocksOp>(found) || blockThreads == manyThreads;
-  bool isChoice = isa<tile::ChooseOp, tile::SampleOp, tile::MarginOp>(found);
-  unsigned blocks = isLarge                         ? 1
-                    : isa<tile::SummarizeOp>(found) ? 512 / blockThreads
-                    : isChoice                      ? 3
-                                                    : 4;
-  blocks = blocksAtOnce.value_or(blocks);
-  return finishPlain(blockThreads, body.str(), parts, blocks);
+  return finishPlain(blockThreads, body.str(), parts, blocksAtOnce.value_or(blocksTogether(found)));
 }
 
 FailureOr<KernelCode> lacuna::printSelect(tile::KernelOp kernel) {

@@ -30,6 +30,7 @@ private:
   mlir::LogicalResult write(tile::ScoreBlocksOp op);
   mlir::LogicalResult write(tile::RestrictOp op);
   mlir::LogicalResult write(tile::ScoreListOp op);
+  mlir::LogicalResult write(tile::RefineOp op);
   mlir::LogicalResult write(tile::ChooseOp op);
   mlir::LogicalResult write(tile::SampleOp op);
   mlir::LogicalResult write(tile::MarginOp op);
@@ -61,12 +62,27 @@ private:
   /// How many query heads share a key head, as the host knows.
   std::string headsPerKeyHead(unsigned query, unsigned key);
   std::string rowsOf(unsigned argument, llvm::StringRef head);
-  /// Prints the scalars of `op`, whose row of scores is the grid's `row`, and returns from threads
-  /// that have none; the text of that row.
-  mlir::FailureOr<std::string> writeScoreRow(mlir::Operation *op, mlir::Value scores,
-                                             mlir::Value row);
-  /// Prints `use` of `choice`, the row of `table`.
-  void writeChoice(llvm::StringRef head, llvm::StringRef row, llvm::StringRef use);
+  /// Prints the scalars of `op` and `row`, the grid's row of which there are as many as `argument`
+  /// has; `rows` of them, a host value, share a block.
+  mlir::LogicalResult writeWarpRows(mlir::Operation *op, unsigned argument, mlir::Value row,
+                                    unsigned rows);
+  /// The same for a row of scores: short ones are a warp's, long ones a block's.
+  mlir::LogicalResult writeScoreRow(mlir::Operation *op, mlir::Value scores, mlir::Value row);
+  /// Prints `use` of `choice`, the row of `table` whose scores `adjust` changes.
+  void writeChoice(llvm::StringRef head, llvm::StringRef row, llvm::StringRef use,
+                   llvm::StringRef adjust = "AsTheyAre()");
+  /// Prints the function `name` that makes a score of a column and a number.
+  mlir::LogicalResult writeAdjust(llvm::StringRef name, llvm::StringRef row, llvm::StringRef scale,
+                                  mlir::Region &within, mlir::Region &force);
+  static llvm::StringRef ruleName(select::Rule rule);
+  /// The number of a rule, for a row.
+  std::string numberOf(mlir::Value number, std::optional<llvm::APFloat> constant,
+                       llvm::ArrayRef<std::string> row);
+  static std::string capText(std::optional<uint64_t> cap);
+  void writeRefinedRow(tile::RefineOp op, llvm::ArrayRef<std::string> row);
+  /// Prints a store where there is memory.
+  void writeStore(llvm::StringRef type, mlir::Value memory, llvm::ArrayRef<std::string> place,
+                  llvm::StringRef value);
   /// The same as rows of 16-bit elements that a program of linear attention reads.
   std::string linearRowsOf(mlir::Value tensor, llvm::StringRef head);
   std::string linearFloatsOf(mlir::Value memory, llvm::ArrayRef<std::string> indices,
@@ -75,6 +91,10 @@ private:
   void writeLists(mlir::Value ids, mlir::Value counts, llvm::StringRef batch);
   mlir::LogicalResult writeProduct(tile::ScoreBlocksOp op);
   mlir::LogicalResult writeFinish(tile::ScoreBlocksOp op);
+  void writePlainScores(tile::ScoreBlocksOp op);
+  void writeBlockScores(tile::ScoreBlocksOp op, int64_t bytes);
+
+  unsigned blocksTogether(mlir::Operation *op) const;
 
   /// Host values of extents of inputs and outputs.
   struct Extents {

@@ -118,6 +118,79 @@ def LinearToTilePass : Pass<"lacuna-linear-to-tile", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def FoldRestrictionsPass : Pass<"lacuna-fold-restrictions", "::mlir::ModuleOp"> {
+  let summary = "restrictions of scores inside the choices that follow";
+  let description = [{
+    A choice in rows of scores that a `tile.restrict` made reads the scores themselves, and
+    asks its two predicates as it reads. The restricted scores are written only where
+    something else needs them, too.
+
+    Left as they are: choices among the rows of a head or a batch entry.
+
+    Requires: `lacuna-select-to-tile`. Leaves: `tile.choose` with regions, which kernels of
+    the CPU do not know.
+
+    ```mlir
+    %t = tile.launch @f_restrict_0(%s)
+    %ids, %counts = tile.launch @f_choose_1(%s, %t)
+    // becomes
+    %ids, %counts = tile.launch @f_choose_1_0(%s)
+    ```
+  }];
+  let dependentDialects = ["::lacuna::tile::TileDialect"];
+}
+
+def FuseRefinementsPass : Pass<"lacuna-fuse-refinements", "::mlir::ModuleOp"> {
+  let summary = "one kernel for a level of a search from coarse to fine";
+  let description = [{
+    `tile.children`, `tile.score_list` of the children, `tile.choose` of their scores and
+    `tile.pick` of the children become one kernel, `tile.refine`: what lies between them stays
+    with the warp that has the row, and is written only where something else needs it.
+
+    Left as they are: lists that may have more than 512 children by the plans of the kernels
+    that made them, rows of more than 512 channels, choices among several rows.
+
+    Requires: `lacuna-select-to-tile`. Leaves: `tile.refine`, which kernels of the CPU do not
+    know.
+
+    ```mlir
+    %below, %many = tile.launch @f_children_0(%q, %k, %ids, %counts)
+    %s = tile.launch @f_score_list_1(%q, %k, %below, %many)
+    %at, %c = tile.launch @f_choose_2(%q, %k, %s)
+    %next = tile.launch @f_pick_3(%q, %k, %below, %many, %at)
+    // becomes
+    %c, %next = tile.launch @f_refine(%q, %k, %ids, %counts)
+    ```
+  }];
+  let dependentDialects = ["::lacuna::tile::TileDialect"];
+}
+
+def ShareSummariesPass : Pass<"lacuna-share-summaries", "::mlir::ModuleOp"> {
+  let summary = "coarse summaries from what finer ones of the same tokens add up to";
+  let description = [{
+    Where the same tokens are summarized in blocks of several extents, one kernel reads
+    them, in the smallest blocks, and keeps what each block adds up to in f32. Summaries whose
+    blocks are multiples of these read that; each level reads the nearest finer one. Means are
+    divided by the tokens that there really are, and every result is rounded once, as before.
+
+    Left as they are: kinds other than `mean`, `sum`, `min` and `max`, boxes on grids, summaries `from`
+    a token or of `whole` blocks, and blocks so small that partials are no smaller than tokens.
+
+    Requires: `lacuna-select-to-tile`, whose mark says what a kernel summarizes. Leaves:
+    `tile.summarize` with partials, which kernels of the CPU do not know.
+
+    ```mlir
+    %coarse = tile.launch @f_summarize_0(%k)
+    %fine = tile.launch @f_summarize_1(%k)
+    // becomes
+    %fine, %sums = tile.launch @f_summarize_1_0(%k)
+    %coarse = tile.launch @f_summarize_0_1(%k, %sums)
+    ```
+  }];
+  let dependentDialects = ["::lacuna::tile::TileDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def ExpandListsPass : Pass<"lacuna-expand-lists"> {
   let summary = "walk lists of key blocks entry by entry";
   let description = [{

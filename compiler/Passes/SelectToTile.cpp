@@ -1,4 +1,5 @@
 //===- SelectToTile.cpp - one kernel per select op ------------------------===//
+#include "compiler/Passes/LaunchRewrite.h"
 #include "compiler/Passes/Passes.h"
 #include "compiler/Passes/Segments.h"
 #include "compiler/Passes/SelectLowering.h"
@@ -126,9 +127,12 @@ static LogicalResult lowerSummarize(select::SummarizeOp op, StringRef name) {
     Value first = body.createOrFold<arith::MulIOp>(loc, before, size);
     at[0] = body.createOrFold<arith::AddIOp>(loc, at[0], first);
   }
-  tile::SummarizeOp::create(body, loc, op.getKind(), kernel.inBody(op.getTokens()),
-                            kernel.getGrid(0), kernel.getGrid(1), at, bodySizes, box,
-                            ArrayRef<int64_t>{first, last}, kernel.getOutput(0), block);
+  auto summary = tile::SummarizeOp::create(
+      body, loc, op.getKind(), kernel.inBody(op.getTokens()), kernel.getGrid(0), kernel.getGrid(1),
+      at, bodySizes, box, ArrayRef<int64_t>{first, last}, kernel.getOutput(0), block,
+      /*unit=*/nullptr, /*tokens=*/Value(), /*partial=*/Value());
+  if (!op.getDomain() && !op.getFrom() && !op.getWhole())
+    summary->setAttr(wholeSourceMark, UnitAttr::get(op.getContext()));
   replaceByLaunch(op, kernel, grid, shape);
   return success();
 }
@@ -214,7 +218,7 @@ static LogicalResult lowerChoose(select::ChooseOp op, StringRef name) {
   tile::ChooseOp::create(kernel.body, loc, op.getRule(), kernel.inBody(op.getScores()), at,
                          op.getNumber() ? kernel.inBody(op.getNumber()) : Value(),
                          op.getConstantAttr(), op.getFloorAttr(), op.getCapAttr(), op.getScope(),
-                         kernel.getOutput(0), kernel.getOutput(1));
+                         kernel.getOutput(0), kernel.getOutput(1), /*restricted=*/Value());
   replaceByLaunch(op, kernel, grid, shape);
   return success();
 }

@@ -28,6 +28,9 @@
 //   9. canonicalize, cse    Bounds of neighbouring loops share most of their terms.
 //
 //  loops to Hopper
+//      fold-restrictions, fuse-refinements, share-summaries
+//                           Kernels that select; no other pass looks at them. Restrictions
+//                           first: what is left over is no part of a level.
 //  10. tile-to-hopper       Loops go to the producer, what a tile needs to the consumers.
 //  11. factor-masks         Element functions are short and in one place now.
 //  12. hopper-pack-tiles    Before registers and rings, which follow the size of tiles.
@@ -110,6 +113,9 @@ void lacuna::buildTileToLoops(OpPassManager &passes, bool unaligned) {
 }
 
 void lacuna::buildLoopsToHopper(OpPassManager &passes, const SpecToHopperOptions &options) {
+  passes.addPass(createFoldRestrictionsPass());
+  passes.addPass(createFuseRefinementsPass());
+  passes.addPass(createShareSummariesPass());
   // Element functions may only use values from outside the walk.
   passes.addPass(createLoopInvariantCodeMotionPass());
   passes.addPass(createTileToHopperPass());

@@ -295,7 +295,7 @@ def Tile_UnmarkOp : Tile_Op<"unmark", [MemoryEffects<[MemWrite]>]> {
 
 def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator,
     ParentOneOf<["ScoreOp", "MaskOp", "ClassifyOp", "ForEachOp", "ScoreBlocksOp", "RestrictOp",
-                 "ScoreListOp", "LinearReadOp"]>]> {
+                 "ScoreListOp", "ChooseOp", "RefineOp", "LinearReadOp"]>]> {
   let summary = "the values that a region returns";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";

@@ -37,6 +37,15 @@ static LogicalResult verifyFunction(Operation *op, StringRef what, Region &regio
   return success();
 }
 
+/// The regions that restrict scores.
+template <typename Op> static LogicalResult verifyRestriction(Op op) {
+  Builder builder(op.getContext());
+  Type index = builder.getIndexType(), flag = builder.getI1Type();
+  if (failed(verifyFunction(op, "within", op.getWithin(), {index, index}, flag)))
+    return failure();
+  return verifyFunction(op, "force", op.getForce(), {index, index}, flag);
+}
+
 LogicalResult SummarizeOp::verify() {
   if (failed(verifyMemory(*this, "a source", getSource().getType(), 4)) ||
       failed(verifyMemory(*this, "a target", getTarget().getType(), 4)))
@@ -54,6 +63,19 @@ LogicalResult SummarizeOp::verify() {
   if (channels.size() != 2 || channels[0] < 0 || channels[0] >= channels[1] || channels[1] > all)
     return emitOpError("expected channels [first, last] with 0 <= first < last <= ")
            << all << ", got [" << channels << "]";
+  // summarize-4
+  using lacuna::select::Summary;
+  if (getUnit().has_value() != static_cast<bool>(getTokens()) ||
+      (getUnit() && static_cast<int64_t>(*getUnit()) < 1))
+    return emitOpError("expected a positive unit together with a number of tokens");
+  bool isPart = getUnit() || getPartial();
+  if (isPart &&
+      (getBox().size() != 1 ||
+       !llvm::is_contained({Summary::Mean, Summary::Sum, Summary::Min, Summary::Max}, getKind())))
+    return emitOpError("expected partials of mean, sum, min or max of a sequence, got ")
+           << lacuna::select::stringifySummary(getKind()) << " over " << getBox().size() << " axes";
+  if (getPartial())
+    return verifyMemory(*this, "partials", getPartial().getType(), 4);
   return success();
 }
 
@@ -100,13 +122,7 @@ LogicalResult RestrictOp::verify() {
   return verifyMemory(*this, "a target", getTarget().getType(), 4);
 }
 
-LogicalResult RestrictOp::verifyRegions() {
-  Builder builder(getContext());
-  Type index = builder.getIndexType(), flag = builder.getI1Type();
-  if (failed(verifyFunction(*this, "within", getWithin(), {index, index}, flag)))
-    return failure();
-  return verifyFunction(*this, "force", getForce(), {index, index}, flag);
-}
+LogicalResult RestrictOp::verifyRegions() { return verifyRestriction(*this); }
 
 LogicalResult ChooseOp::verify() {
   if (failed(verifyMemory(*this, "scores", getScores().getType(), 4)) ||
@@ -121,8 +137,17 @@ LogicalResult ChooseOp::verify() {
   // choose-2
   if (static_cast<bool>(getNumber()) == getConstant().has_value())
     return emitOpError("expected either a constant or a value as the rule's number");
+  // choose-3
+  bool isRestricted = getRestricted() || !getWithin().empty() || !getForce().empty();
+  if (isRestricted && getScope() != lacuna::select::Scope::Row)
+    return emitOpError("expected restricted scores with scope row, got ")
+           << lacuna::select::stringifyScope(getScope());
+  if (getRestricted())
+    return verifyMemory(*this, "restricted scores", getRestricted().getType(), 4);
   return success();
 }
+
+LogicalResult ChooseOp::verifyRegions() { return verifyRestriction(*this); }
 
 LogicalResult SampleOp::verify() {
   if (failed(verifyMemory(*this, "scores", getScores().getType(), 4)) ||
@@ -204,13 +229,31 @@ LogicalResult ScoreListOp::verify() {
   return verifyMemory(*this, "a target", getTarget().getType(), 4);
 }
 
-LogicalResult ScoreListOp::verifyRegions() {
-  Builder builder(getContext());
-  Type index = builder.getIndexType(), flag = builder.getI1Type();
-  if (failed(verifyFunction(*this, "within", getWithin(), {index, index}, flag)))
+LogicalResult ScoreListOp::verifyRegions() { return verifyRestriction(*this); }
+
+LogicalResult RefineOp::verify() {
+  // refine-1
+  if (static_cast<int64_t>(getBy()) < 1 || static_cast<int64_t>(getMost()) < 1)
+    return emitOpError("expected at least one child of a node and of a list, got ")
+           << static_cast<int64_t>(getBy()) << " and " << static_cast<int64_t>(getMost());
+  // refine-2
+  if (static_cast<bool>(getNumber()) == getConstant().has_value())
+    return emitOpError("expected either a constant or a value as the rule's number");
+  if (failed(verifyMemory(*this, "a query", getQuery().getType(), 4)) ||
+      failed(verifyMemory(*this, "a key", getKey().getType(), 4)) ||
+      failed(verifyLists(*this, getIds().getType(), getListCounts().getType())) ||
+      failed(verifyLists(*this, getPicked().getType(), getCounts().getType())))
     return failure();
-  return verifyFunction(*this, "force", getForce(), {index, index}, flag);
+  auto isMemory = [&](Value memory, StringRef what, int64_t rank, Elements elements) {
+    return !memory || succeeded(verifyMemory(*this, what, memory.getType(), rank, elements));
+  };
+  return success(isMemory(getChildIds(), "ids of children", 4, Elements::Numbers) &&
+                 isMemory(getChildCounts(), "counts of children", 3, Elements::Numbers) &&
+                 isMemory(getScores(), "scores", 4, Elements::Floats) &&
+                 isMemory(getPlaces(), "places", 4, Elements::Numbers));
 }
+
+LogicalResult RefineOp::verifyRegions() { return verifyRestriction(*this); }
 
 LogicalResult PickOp::verify() {
   if (failed(verifyLists(*this, getIds().getType(), getCounts().getType())) ||

@@ -23,13 +23,21 @@ def Tile_SummarizeOp : Tile_MemoryOp<"summarize", [AttrSizedOperandSegments]> {
     tile.summarize mean %k[%b, %h] at (%i) of (%n) box [128] channels [0, 64] into %m[%block]
         : tensor<?x2x?x64xf32>, memref<?x2x?x64xf32>
     ```
+
+    `mean`, `sum`, `min` and `max` of a sequence may go on where others left off
+    (`lacuna-share-summaries`). `partial[b, h, block]` gets what the block's tokens add up
+    to, or the least or greatest of them, in f32. With `unit u of (n)` the rows of the
+    source are such partials, of u tokens each, the last of what is left of n.
   }];
   let arguments = (ins Select_SummaryAttr:$kind, AnyRankedTensor:$source, Index:$batch, Index:$head,
                        Variadic<Index>:$at, Variadic<Index>:$sizes, DenseI64ArrayAttr:$box,
-                       DenseI64ArrayAttr:$channels, AnyMemRef:$target, Index:$block);
+                       DenseI64ArrayAttr:$channels, AnyMemRef:$target, Index:$block,
+                       OptionalAttr<I64Attr>:$unit, Optional<Index>:$tokens,
+                       Optional<AnyMemRef>:$partial);
   let assemblyFormat = [{
     $kind $source `[` $batch `,` $head `]` `at` `(` $at `)` `of` `(` $sizes `)` `box` $box
-    `channels` $channels `into` $target `[` $block `]` attr-dict `:` type($source) `,` type($target)
+    `channels` $channels (`unit` $unit^ `of` `(` $tokens `)`)? `into` $target `[` $block `]`
+    (`partial` $partial^ `:` type($partial))? attr-dict `:` type($source) `,` type($target)
   }];
   let hasVerifier = 1;
 }
@@ -110,17 +118,24 @@ def Tile_ChooseOp : Tile_MemoryOp<"choose", [AttrSizedOperandSegments]> {
     `row`, of all rows of `(b, h)` with `head`, of all rows of all heads of `(b)` with `batch`.
     Meaning as in `select.choose`. `number` is a value or, per row, a tensor;
     `constant` stands for it where it is known.
+
+    With scope `row` scores may be restricted first, as by `tile.restrict`, by the regions
+    `within` and `force`; `restricted` gets them.
   }];
   let arguments = (ins Select_RuleAttr:$rule, AnyRankedTensor:$scores, Variadic<Index>:$at,
                        Optional<AnyType>:$number, OptionalAttr<F64Attr>:$constant,
                        OptionalAttr<I64Attr>:$floor, OptionalAttr<I64Attr>:$cap,
-                       Select_ScopeAttr:$scope, AnyMemRef:$ids, AnyMemRef:$counts);
+                       Select_ScopeAttr:$scope, AnyMemRef:$ids, AnyMemRef:$counts,
+                       Optional<AnyMemRef>:$restricted);
+  let regions = (region MaxSizedRegion<1>:$within, MaxSizedRegion<1>:$force);
   let assemblyFormat = [{
     $rule `(` custom<RuleNumber>($number, type($number), $constant) `)` $scores `at` `(` $at `)` `scope` $scope
-    (`floor` $floor^)? (`cap` $cap^)? `into` $ids `,` $counts attr-dict
-    `:` type($scores) `,` type($ids) `,` type($counts)
+    (`floor` $floor^)? (`cap` $cap^)? `into` $ids `,` $counts
+    (`restricted` $restricted^ `:` type($restricted))? (`within` $within^)? (`force` $force^)?
+    attr-dict `:` type($scores) `,` type($ids) `,` type($counts)
   }];
   let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Tile_SampleOp : Tile_MemoryOp<"sample"> {
@@ -263,6 +278,45 @@ def Tile_PickOp : Tile_MemoryOp<"pick"> {
     `:` type($ids) `,` type($counts) `,` type($places) `,` type($target)
   }];
   let hasVerifier = 1;
+}
+
+def Tile_RefineOp : Tile_MemoryOp<"refine", [AttrSizedOperandSegments]> {
+  let summary = "one row's choice among the children of what a list names";
+  let description = [{
+    `tile.children`, `tile.score_list` of the children, `tile.choose` of their scores with scope
+    `row` and `tile.pick` of the children after each other, for lists that have at most `most`
+    children. `picked` and `counts` get the chosen nodes; `child_ids` and `child_counts`,
+    `scores` and `places` get what lies between, where it is wanted.
+
+    ```mlir
+    tile.refine top_k(16) %q, %nodes at %kept, %many[%b, %h, %r] by 4 columns %n most 64
+        scale 0.125 into %ids, %counts
+        : tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x?xi32>, tensor<?x2x?xi32>,
+          memref<?x2x?x?xi32>, memref<?x2x?xi32>
+    ```
+  }];
+  let arguments = (ins Select_RuleAttr:$rule, AnyRankedTensor:$query, AnyRankedTensor:$key,
+                       AnyRankedTensor:$ids, AnyRankedTensor:$list_counts, Index:$batch,
+                       Index:$head, Index:$row, I64Attr:$by, Index:$columns, I64Attr:$most,
+                       F32Attr:$scale, Optional<AnyType>:$number, OptionalAttr<F64Attr>:$constant,
+                       OptionalAttr<I64Attr>:$floor, OptionalAttr<I64Attr>:$cap, AnyMemRef:$picked,
+                       AnyMemRef:$counts, Optional<AnyMemRef>:$child_ids,
+                       Optional<AnyMemRef>:$child_counts, Optional<AnyMemRef>:$scores,
+                       Optional<AnyMemRef>:$places);
+  let regions = (region MaxSizedRegion<1>:$within, MaxSizedRegion<1>:$force);
+  let assemblyFormat = [{
+    $rule `(` custom<RuleNumber>($number, type($number), $constant) `)` $query `,` $key
+    `at` $ids `,` $list_counts `[` $batch `,` $head `,` $row `]` `by` $by `columns` $columns
+    `most` $most `scale` $scale (`floor` $floor^)? (`cap` $cap^)? `into` $picked `,` $counts
+    (`children` $child_ids^ `:` type($child_ids))?
+    (`child_counts` $child_counts^ `:` type($child_counts))?
+    (`scores` $scores^ `:` type($scores))? (`places` $places^ `:` type($places))?
+    (`within` $within^)? (`force` $force^)? attr-dict
+    `:` type($query) `,` type($key) `,` type($ids) `,` type($list_counts) `,` type($picked) `,`
+    type($counts)
+  }];
+  let hasVerifier = 1;
+  let hasRegionVerifier = 1;
 }
 
 def Tile_WithoutOp : Tile_MemoryOp<"without"> {

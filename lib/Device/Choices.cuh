@@ -27,21 +27,28 @@ __device__ __forceinline__ float scoreOf(u32 key) {
 }
 __device__ __forceinline__ bool isFiniteKey(u32 key) { return key > nanKey && key < topKey; }
 
+/// What scores are before they become keys: themselves.
+struct AsTheyAre {
+  __device__ float operator()(i64, float score) const { return score; }
+};
+/// The least come first, and everything is a candidate, the greatest too.
+struct LeastFirst {
+  __device__ float operator()(i64, float score) const {
+    return score == INFINITY_F32 ? -3.402823466e38f : -score;
+  }
+};
+
 /// The scores of one batch entry.
 struct ScoreTable {
   const float *base;
   i64 headStride, rowStride, columnStride;
   int columns;
-  /// The least come first.
-  bool isRising = false;
 
   __device__ const float *rowAt(i64 head, i64 row) const {
     return base + head * headStride + row * rowStride;
   }
-  __device__ u32 keyAt(const float *row, i64 column) const {
-    const float score = __ldg(row + column * columnStride);
-    // Everything is a candidate then, the greatest too.
-    return keyOf(!isRising ? score : score == INFINITY_F32 ? -3.402823466e38f : -score);
+  __device__ float load(const float *row, i64 column) const {
+    return __ldg(row + column * columnStride);
   }
 };
 
@@ -92,15 +99,22 @@ template <class Self, int Threads> struct Keys {
 };
 
 /// Rows of a table in memory, which compete with each other: of `heads` heads from `head` on the
-/// `rows` rows from `row` on. The threads of a block.
-template <int Threads> struct Choice : Keys<Choice<Threads>, Threads> {
+/// `rows` rows from `row` on. `adjust(column, score)` is what counts. The threads of a block.
+template <int Threads, class Adjust = AsTheyAre>
+struct Choice : Keys<Choice<Threads, Adjust>, Threads> {
   typedef Team<Threads> Group;
   typedef u64 Count;
   ScoreTable table;
   i64 head, heads, row, rows;
+  Adjust adjust;
 
-  __device__ Choice(const ScoreTable &table, i64 head, i64 heads, i64 row, i64 rows)
-      : table(table), head(head), heads(heads), row(row), rows(rows) {}
+  __device__ Choice(const ScoreTable &table, i64 head, i64 heads, i64 row, i64 rows,
+                    const Adjust &adjust = Adjust())
+      : table(table), head(head), heads(heads), row(row), rows(rows), adjust(adjust) {}
+
+  __device__ u32 keyAt(const float *scores, i64 column) const {
+    return keyOf(adjust(column, table.load(scores, column)));
+  }
 
   template <class Visit> __device__ void forKeys(Visit &&visit) const {
     // Rows without gaps between them are one long row.
@@ -111,7 +125,7 @@ template <int Threads> struct Choice : Keys<Choice<Threads>, Threads> {
         const float *scores = table.rowAt(h, r);
 #pragma unroll 4
         for (i64 column = threadIdx.x; column < length; column += Threads)
-          visit(table.keyAt(scores, column));
+          visit(keyAt(scores, column));
       }
   }
   /// Calls visit(column, key) for every column of one row and, with `noKey`, for some behind the
@@ -119,7 +133,7 @@ template <int Threads> struct Choice : Keys<Choice<Threads>, Threads> {
   template <class Visit> __device__ void forColumns(const float *scores, Visit &&visit) const {
     for (int base = 0; base < table.columns; base += Threads) {
       const int column = base + static_cast<int>(threadIdx.x);
-      visit(column, column < table.columns ? table.keyAt(scores, column) : noKey);
+      visit(column, column < table.columns ? keyAt(scores, column) : noKey);
     }
   }
   template <class Visit> __device__ void forColumns(Visit &&visit) const {

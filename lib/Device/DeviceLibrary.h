@@ -33,6 +33,8 @@ std::string_view deviceSummaries();
 std::string_view deviceMatrices();
 /// Scores of blocks; after the rows and the matrices.
 std::string_view deviceScores();
+/// Scores of pairs that are results as they are; after the scores.
+std::string_view devicePlainScores();
 /// Lists of the best columns; after the teams.
 std::string_view deviceChoices();
 /// Choices in rows whose keys stay in registers; after the choices.
@@ -43,6 +45,8 @@ std::string_view deviceDraws();
 std::string_view deviceSelectLists();
 /// Scores of what lists name; after the rows and the lists.
 std::string_view deviceSelectRefine();
+/// Choices among children; after lists, rows and kept rows.
+std::string_view deviceRefinedRows();
 
 /// States of linear attention; after the rows and the matrices.
 std::string_view deviceLinearStates();

@@ -17,7 +17,7 @@ template <class Count> __device__ __forceinline__ Cut searchCut(u32 wanted, Coun
 }
 
 /// A row whose keys stay in registers, `Kept` a thread. `load(column)` reads a score and
-/// `finish(column, score)` makes its key: all are read before the first is needed.
+/// `adjust(column, score)` is what counts: all are read before the first is needed.
 template <int Threads, int Kept> struct KeptRow : Keys<KeptRow<Threads, Kept>, Threads> {
   typedef Team<Threads> Group;
   typedef u32 Count;
@@ -30,13 +30,13 @@ template <int Threads, int Kept> struct KeptRow : Keys<KeptRow<Threads, Kept>, T
   int columns;
   u32 keys[Kept];
 
-  template <class Load, class Finish>
-  __device__ KeptRow(i64 head, i64 row, int columns, Load &&load, Finish &&finish)
+  template <class Load, class Adjust>
+  __device__ KeptRow(i64 head, i64 row, int columns, Load &&load, Adjust &&adjust)
       : head(head), row(row), columns(columns) {
     forPlaces(
         [&](int i, int column) { keys[i] = column < columns ? __float_as_uint(load(column)) : 0; });
     forPlaces([&](int i, int column) {
-      keys[i] = column < columns ? finish(column, __uint_as_float(keys[i])) : noKey;
+      keys[i] = column < columns ? keyOf(adjust(column, __uint_as_float(keys[i]))) : noKey;
     });
   }
   template <class Visit> __device__ __forceinline__ void forPlaces(Visit &&visit) const {
@@ -192,17 +192,27 @@ private:
 };
 
 /// Calls use(choice) with what chooses in one row: by a warp, in registers of a block or in memory.
-/// Rows of up to `warpColumns` columns are a warp's own.
+/// `adjust(column, score)` is what counts. Rows of up to `warpColumns` columns are a warp's own.
 static constexpr int warpColumns = 512, keptColumns = 32;
-template <int Threads, class Use>
-__device__ __forceinline__ void withRow(const ScoreTable &table, i64 head, i64 row, Use &&use) {
+template <int Threads, class Adjust, class Use>
+__device__ __forceinline__ void withRow(const ScoreTable &table, i64 head, i64 row,
+                                        const Adjust &adjust, Use &&use) {
   const float *scores = table.rowAt(head, row);
-  auto load = [&](int column) { return __ldg(scores + column * table.columnStride); };
-  auto finish = [](int, float score) { return keyOf(score); };
+  auto load = [&](int column) { return table.load(scores, column); };
   if (table.columns <= warpColumns)
-    use(KeptRow<32, warpColumns / 32>(head, row, table.columns, load, finish));
+    use(KeptRow<32, warpColumns / 32>(head, row, table.columns, load, adjust));
   else if (table.columns <= Threads * keptColumns)
-    use(KeptRow<Threads, keptColumns>(head, row, table.columns, load, finish));
+    use(KeptRow<Threads, keptColumns>(head, row, table.columns, load, adjust));
   else
-    use(Choice<Threads>(table, head, 1, row, 1));
+    use(Choice<Threads, Adjust>(table, head, 1, row, 1, adjust));
+}
+
+/// Writes what counts of a row, as store(column, score), by those who choose in it.
+template <class Choice, class Adjust, class Store>
+__device__ __forceinline__ void storeAdjusted(const Choice &, const ScoreTable &table,
+                                              const float *scores, const Adjust &adjust,
+                                              Store &&store) {
+  for (int column = Choice::Group::thread(); column < table.columns;
+       column += 32 * Choice::Group::warps)
+    store(column, adjust(column, table.load(scores, column)));
 }

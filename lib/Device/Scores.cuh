@@ -259,8 +259,6 @@ template <Reduction RowKind, int Rows, Reduction ColumnKind, int Columns, int Ti
 struct ScoreBlocks {
   /// Columns of a block may need several tiles; then what their rows have so far is kept.
   static constexpr bool isLong = Columns == 0 || Columns > scoreTile;
-  /// Every score is a result.
-  static constexpr bool isPlain = Rows == 1 && Columns == 1 && Group == 1;
   /// One tile has all there is of its blocks.
   static constexpr bool isDirect = !isLong && Group == 1 && Rows <= scoreTile;
   static constexpr int blockColumns = isLong ? 1 : TileColumns / (Columns ? Columns : 1);
@@ -388,16 +386,11 @@ __device__ __forceinline__ void scoreBlocks(float *shared, i64 firstRow, i64 row
         product(member, row, column, [&](int r, int c, float score) {
           const bool isThere = r < height && c < width;
           const bool counts = isThere && finish(member, row + r, column + c, score);
-          if constexpr (Blocks::isPlain) {
-            if (isThere)
-              store(row + r, column + c, counts ? score : -INFINITY_F32);
-          } else {
-            shared[r * scorePitch + c] = counts ? score : __uint_as_float(noScore);
-          }
+          shared[r * scorePitch + c] = counts ? score : __uint_as_float(noScore);
         });
         if constexpr (Blocks::isLong)
           blocks.addLong(width);
-        else if constexpr (!Blocks::isPlain) {
+        else {
           if constexpr (Columns > 1)
             blocks.reduceColumns(width);
           blocks.reduceRows(base, storeBlock);

@@ -150,21 +150,32 @@ __device__ __forceinline__ void csrOfList(const int *ids, i64 rowIds, i64 entryI
 
 // Choices among candidates -----------------------------------------------------------------------
 
-/// The children, `by` each, of the nodes that a list names, of `columns` that there are. A warp.
-__device__ __forceinline__ void childrenOf(Strip<const int> ids, int count, int by, i64 columns,
-                                           Strip<int> children, int *found) {
-  const i64 entries = static_cast<i64>(countEntries(count, ids.extent)) * by;
-  int place = 0;
-  for (i64 from = 0; from < entries; from += 32) {
-    const i64 at = from + threadIdx.x % 32;
-    const i64 node = at < entries ? ids[at / by] : -1, child = node * by + at % by;
+/// Calls put(place, child) for the children, `By` each, of the nodes that a list names, of
+/// `columns` that there are; how many these are. A warp.
+template <int By, class Put>
+__device__ __forceinline__ int visitChildren(Strip<const int> ids, int count, i64 columns,
+                                             Put &&put) {
+  const int nodes = countEntries(count, ids.extent), lane = static_cast<int>(threadIdx.x % 32);
+  int found = 0;
+  for (i64 from = 0; from < static_cast<i64>(nodes) * By; from += 32) {
+    const i64 at = from + lane;
+    const int entry = static_cast<int>(at / By);
+    const i64 node = entry < nodes ? ids[entry] : -1, child = node * By + at % By;
     const bool isThere = node >= 0 && child < columns;
     const u32 there = __ballot_sync(0xffffffffu, isThere);
     if (isThere)
-      children[place + lanesBefore(there)] = static_cast<int>(child);
-    place += __popc(there);
+      put(found + lanesBefore(there), static_cast<int>(child));
+    found += __popc(there);
   }
-  finishList<false>(children, found, place);
+  return found;
+}
+/// The list of these children.
+template <int By>
+__device__ __forceinline__ void childrenOf(Strip<const int> ids, int count, i64 columns,
+                                           Strip<int> children, int *childCount) {
+  const int found = visitChildren<By>(ids, count, columns,
+                                      [&](int place, int child) { children[place] = child; });
+  finishList<false>(children, childCount, found);
 }
 
 /// Entries of a list by their places. A warp.

@@ -88,13 +88,6 @@ template <class Element, int First, int Channels, int Threads, class Token> stru
       value += __shfl_xor_sync(~0u, value, lane);
     return value;
   }
-  __device__ int count() const {
-    int mine = 0;
-    for (int row = threadIdx.x; row < rows; row += Threads)
-      mine += token(row) >= 0;
-    return static_cast<int>(Team<Threads>::sum(static_cast<float>(mine)));
-  }
-
   /// Combines `map(values)` of all tokens channel by channel, and gives finish(channel, value) the
   /// result of each channel once. `map(number, channel, values)` changes the values of a lane.
   template <class Map, class Merge, class Finish>
@@ -136,11 +129,22 @@ template <class Element, int First, int Channels, int Threads, class Token> stru
   }
 };
 
-/// Writes the summary of one block at `target` + `targetOffset`.
-template <Summary Kind, class Element, class Out, int First, int Channels, int Threads, class Token>
-__device__ __forceinline__ void summarize(const void *source, i64 offset, i64 tokenStride,
-                                          i64 channelStride, int rows, Token token, void *target,
-                                          i64 targetOffset, i64 targetStride) {
+/// The tokens that the rows of a box have.
+template <int Threads, class Token>
+__device__ __forceinline__ int countTokens(int rows, const Token &token) {
+  u32 mine = 0;
+  for (int row = static_cast<int>(threadIdx.x); row < rows; row += Threads)
+    mine += token(row) >= 0;
+  return static_cast<int>(Team<Threads>::sum(mine));
+}
+
+/// Writes the summary of one block of `count` tokens at `target` + `targetOffset`. keep(channel,
+/// value) gets what a mean, a sum, a least or a greatest value is made from.
+template <Summary Kind, class Element, class Out, int First, int Channels, int Threads, class Token,
+          class Keep>
+__device__ __forceinline__ void
+summarize(const void *source, i64 offset, i64 tokenStride, i64 channelStride, int rows, Token token,
+          float count, void *target, i64 targetOffset, i64 targetStride, Keep &&keep) {
   typedef SummaryBlock<Element, First, Channels, Threads, Token> Block;
   constexpr int size = Block::size;
   const Block block{source, offset, tokenStride, channelStride, rows, token};
@@ -150,23 +154,24 @@ __device__ __forceinline__ void summarize(const void *source, i64 offset, i64 to
   };
   auto add = [](float a, float b) { return a + b; };
   auto same = [](i64, int, float (&)[size]) {};
-  const float count = static_cast<float>(block.count());
   __shared__ float means[Channels];
   if constexpr (Kind == Summary::Variance || Kind == Summary::Radius) {
     block.forChannels(0.f, same, add,
                       [&](int channel, float sum) { means[channel] = sum / count; });
     __syncthreads();
   }
-  if constexpr (Kind == Summary::Mean) {
-    block.forChannels(0.f, same, add, [&](int channel, float sum) { store(channel, sum / count); });
-  } else if constexpr (Kind == Summary::Sum) {
-    block.forChannels(0.f, same, add, store);
+  auto storeBoth = [&](int channel, float value) {
+    keep(channel, value);
+    store(channel, Kind == Summary::Mean ? value / count : value);
+  };
+  if constexpr (Kind == Summary::Mean || Kind == Summary::Sum) {
+    block.forChannels(0.f, same, add, storeBoth);
   } else if constexpr (Kind == Summary::Min) {
     block.forChannels(
-        INFINITY_F32, same, [](float a, float b) { return a < b || a != a ? a : b; }, store);
+        INFINITY_F32, same, [](float a, float b) { return a < b || a != a ? a : b; }, storeBoth);
   } else if constexpr (Kind == Summary::Max) {
     block.forChannels(
-        -INFINITY_F32, same, [](float a, float b) { return a > b || a != a ? a : b; }, store);
+        -INFINITY_F32, same, [](float a, float b) { return a > b || a != a ? a : b; }, storeBoth);
   } else if constexpr (Kind == Summary::Variance) {
     auto centre = [&](i64, int channel, float (&values)[size]) {
 #pragma unroll

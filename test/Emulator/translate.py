@@ -45,11 +45,13 @@ ONES = """inline u32 ones(u32 first, u32 count) {
 # Calls of kernels whose threads meet, and the parts of the device library that they need behind the scalars.
 CHOICES = ["Teams", "Choices", "KeptRows", "Draws"]
 LISTS = ["Rows", "SelectLists", "SelectRefine"]
+REFINED = ["Rows", "SelectLists", "Teams", "Choices", "KeptRows", "RefinedRows"]
 FIBERS = {"linearState<": ["Rows", "LinearStates"], "prefixRows<": ["Rows", "LinearStates"], "sumRows(": ["Rows", "LinearStates"],
           "weighRows<": ["Rows", "LinearStates", "LinearReads"], "summarize<": ["Rows", "Teams", "Summaries"],
-          "foldRow<": ["Rows", "Teams", "Summaries"], "scoreBlocks<": ["Rows", "Scores"], "scoreList<": LISTS, "listOfMask<": LISTS,
-          "maskOfList(": LISTS, "csrOfList<": LISTS, "listOfCsr<": LISTS, "childrenOf(": LISTS, "pickEntries(": LISTS,
-          "withoutListed(": LISTS, "choose<Rule": CHOICES, "sample(choice": CHOICES, "storeMargin(": CHOICES, "countChosen<Rule": CHOICES}
+          "foldRow<": ["Rows", "Teams", "Summaries"], "plainScores(": ["Rows", "Scores", "PlainScores"], "scoreBlocks<": ["Rows", "Scores"],
+          "scoreList<": LISTS, "listOfMask<": LISTS, "maskOfList(": LISTS, "csrOfList<": LISTS, "listOfCsr<": LISTS, "childrenOf<": LISTS,
+          "pickEntries(": LISTS, "withoutListed(": LISTS, "refineRow<": REFINED, "choose<Rule": CHOICES, "sample(choice": CHOICES,
+          "storeMargin(": CHOICES, "countChosen<Rule": CHOICES}
 
 
 def dynamic_shared(text):

@@ -145,7 +145,7 @@ func.func @choose_1_coordinates(%s: tensor<1x2x?x?xf32>, %ids: memref<1x2x?x?xi3
 
 func.func @choose_2_number(%s: tensor<1x2x?x?xf32>, %ids: memref<1x2x?x?xi32>, %counts: memref<1x2x?xi32>, %i: index) {
   // expected-error @+1 {{'tile.choose' op expected either a constant or a value as the rule's number}}
-  "tile.choose"(%s, %i, %ids, %counts) {rule = 0 : i32, scope = 2 : i32, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1>}
+  "tile.choose"(%s, %i, %ids, %counts) ({}, {}) {rule = 0 : i32, scope = 2 : i32, operandSegmentSizes = array<i32: 1, 1, 0, 1, 1, 0>}
       : (tensor<1x2x?x?xf32>, index, memref<1x2x?x?xi32>, memref<1x2x?xi32>) -> ()
   return
 }
@@ -203,5 +203,119 @@ func.func @select_2_force(%q: tensor<1x2x?x64xf16>, %ids: tensor<1x2x?x?xi32>, %
     %y = arith.constant true
     tile.yield %y : i1
   } : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xf32>
+  return
+}
+
+// -----
+
+func.func @summarize_4_unit(%k: tensor<1x2x?x64xf32>, %m: memref<1x2x?x64xf32>, %i: index) {
+  // expected-error @+1 {{'tile.summarize' op expected a positive unit together with a number of tokens}}
+  tile.summarize mean %k[%i, %i] at (%i) of (%i) box [8] channels [0, 64] unit 0 of (%i) into %m[%i]
+      : tensor<1x2x?x64xf32>, memref<1x2x?x64xf32>
+  return
+}
+
+// -----
+
+func.func @summarize_4_axes(%k: tensor<1x2x?x64xf32>, %m: memref<1x2x?x64xf32>, %i: index) {
+  // expected-error @+1 {{'tile.summarize' op expected partials of mean, sum, min or max of a sequence, got mean over 2 axes}}
+  tile.summarize mean %k[%i, %i] at (%i, %i) of (%i, %i) box [8, 8] channels [0, 64] unit 4 of (%i) into %m[%i]
+      : tensor<1x2x?x64xf32>, memref<1x2x?x64xf32>
+  return
+}
+
+// -----
+
+func.func @summarize_4_kind(%k: tensor<1x2x?x64xf32>, %m: memref<1x2x?x64xf32>, %i: index) {
+  // expected-error @+1 {{'tile.summarize' op expected partials of mean, sum, min or max of a sequence, got variance over 1 axes}}
+  tile.summarize variance %k[%i, %i] at (%i) of (%i) box [8] channels [0, 64] into %m[%i] partial %m : memref<1x2x?x64xf32>
+      : tensor<1x2x?x64xf32>, memref<1x2x?x64xf32>
+  return
+}
+
+// -----
+
+func.func @select_1_partial(%k: tensor<1x2x?x64xf32>, %m: memref<1x2x?x64xf32>, %p: memref<1x2x?xf32>, %i: index) {
+  // expected-error @+1 {{'tile.summarize' op expected partials of rank 4 with elements f16, bf16 or f32, got 'memref<1x2x?xf32>'}}
+  tile.summarize mean %k[%i, %i] at (%i) of (%i) box [8] channels [0, 64] into %m[%i] partial %p : memref<1x2x?xf32>
+      : tensor<1x2x?x64xf32>, memref<1x2x?x64xf32>
+  return
+}
+
+// -----
+
+func.func @choose_3_scope(%s: tensor<1x2x?x?xf32>, %ids: memref<1x2x?x?xi32>, %counts: memref<1x2x?xi32>, %t: memref<1x2x?x?xf32>, %i: index) {
+  // expected-error @+1 {{'tile.choose' op expected restricted scores with scope row, got batch}}
+  tile.choose top_k(16) %s at (%i) scope batch into %ids, %counts restricted %t : memref<1x2x?x?xf32>
+      : tensor<1x2x?x?xf32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  return
+}
+
+// -----
+
+func.func @select_1_restricted(%s: tensor<1x2x?x?xf32>, %ids: memref<1x2x?x?xi32>, %counts: memref<1x2x?xi32>, %i: index) {
+  // expected-error @+1 {{'tile.choose' op expected restricted scores of rank 4 with elements f16, bf16 or f32, got 'memref<1x2x?xi32>'}}
+  tile.choose top_k(16) %s at (%i, %i, %i) scope row into %ids, %counts restricted %counts : memref<1x2x?xi32>
+      : tensor<1x2x?x?xf32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  return
+}
+
+// -----
+
+func.func @select_2_choose(%s: tensor<1x2x?x?xf32>, %ids: memref<1x2x?x?xi32>, %counts: memref<1x2x?xi32>, %i: index) {
+  // expected-error @+1 {{'tile.choose' op expected region within to be a function from ('index', 'index') to 'i1'}}
+  tile.choose top_k(16) %s at (%i, %i, %i) scope row into %ids, %counts within {
+  ^bb0(%r: index, %j: index):
+    tile.yield %r : index
+  } : tensor<1x2x?x?xf32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  return
+}
+
+// -----
+
+func.func @refine_1(%q: tensor<1x2x?x64xf16>, %ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>, %i: memref<1x2x?x?xi32>, %c: memref<1x2x?xi32>, %b: index) {
+  // expected-error @+1 {{'tile.refine' op expected at least one child of a node and of a list, got 4 and 0}}
+  tile.refine top_k(3) %q, %q at %ids, %counts[%b, %b, %b] by 4 columns %b most 0 scale 1.0 into %i, %c
+      : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  return
+}
+
+// -----
+
+func.func @refine_2(%q: tensor<1x2x?x64xf16>, %ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>, %i: memref<1x2x?x?xi32>, %c: memref<1x2x?xi32>, %b: index) {
+  // expected-error @+1 {{'tile.refine' op expected either a constant or a value as the rule's number}}
+  "tile.refine"(%q, %q, %ids, %counts, %b, %b, %b, %b, %i, %c) ({}, {}) {rule = 0 : i32, by = 4 : i64, most = 8 : i64, scale = 1.0 : f32,
+      operandSegmentSizes = array<i32: 1, 1, 1, 1, 1, 1, 1, 1, 0, 1, 1, 0, 0, 0, 0>}
+      : (tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, index, index, index, index, memref<1x2x?x?xi32>, memref<1x2x?xi32>) -> ()
+  return
+}
+
+// -----
+
+func.func @select_1_refine(%q: tensor<1x2x?x64xf16>, %ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>, %i: memref<1x2x?x?xi32>, %c: memref<1x2x?xi32>, %b: index) {
+  // expected-error @+1 {{'tile.refine' op expected scores of rank 4 with elements f16, bf16 or f32, got 'memref<1x2x?x?xi32>'}}
+  tile.refine top_k(3) %q, %q at %ids, %counts[%b, %b, %b] by 4 columns %b most 8 scale 1.0 into %i, %c scores %i : memref<1x2x?x?xi32>
+      : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  return
+}
+
+// -----
+
+func.func @select_1_children(%q: tensor<1x2x?x64xf16>, %ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>, %i: memref<1x2x?x?xi32>, %c: memref<1x2x?xi32>, %b: index) {
+  // expected-error @+1 {{'tile.refine' op expected counts of children of rank 3 with elements i32, got 'memref<1x2x?x?xi32>'}}
+  tile.refine top_k(3) %q, %q at %ids, %counts[%b, %b, %b] by 4 columns %b most 8 scale 1.0 into %i, %c children %i : memref<1x2x?x?xi32>
+      child_counts %i : memref<1x2x?x?xi32>
+      : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  return
+}
+
+// -----
+
+func.func @select_2_refine(%q: tensor<1x2x?x64xf16>, %ids: tensor<1x2x?x?xi32>, %counts: tensor<1x2x?xi32>, %i: memref<1x2x?x?xi32>, %c: memref<1x2x?xi32>, %b: index) {
+  // expected-error @+1 {{'tile.refine' op expected region force to be a function from ('index', 'index') to 'i1'}}
+  tile.refine top_k(3) %q, %q at %ids, %counts[%b, %b, %b] by 4 columns %b most 8 scale 1.0 into %i, %c force {
+  ^bb0(%r: index, %j: index):
+    tile.yield %r : index
+  } : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
   return
 }

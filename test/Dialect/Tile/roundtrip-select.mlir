@@ -140,3 +140,28 @@ func.func @candidates(%q: tensor<1x2x?x64xf16>, %s: tensor<1x2x?x?xf32>, %ids: t
       : tensor<1x2x?x?xf32>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xf32>
   return
 }
+
+// What passes make of several kernels.
+// CHECK-LABEL: func.func @together(
+// CHECK:         tile.summarize sum %{{.*}} box [4] channels [0, 64] unit 32 of(%{{.*}}) into %{{.*}}[%{{.*}}] partial %{{.*}} : memref<1x2x?x64xf32> : tensor
+// CHECK:         tile.choose top_k(16) %{{.*}} scope row into %{{.*}}, %{{.*}} restricted %{{.*}} : memref<1x2x?x?xf32> within {
+// CHECK:         } : tensor<1x2x?x?xf32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+// CHECK:         tile.refine share(5.000000e-01) %{{.*}}, %{{.*}} at %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] by 4 columns %{{.*}} most 64 scale 1.250000e-01 floor 1 cap 9 into %{{.*}}, %{{.*}} children %{{.*}} : memref<1x2x?x?xi32> child_counts %{{.*}} : memref<1x2x?xi32> scores %{{.*}} : memref<1x2x?x?xf32> places %{{.*}} : memref<1x2x?x?xi32> force {
+func.func @together(%q: tensor<1x2x?x64xf32>, %m: memref<1x2x?x64xf32>, %s: tensor<1x2x?x?xf32>, %ids: tensor<1x2x?x?xi32>,
+                    %counts: tensor<1x2x?xi32>, %t: memref<1x2x?x?xf32>, %i: memref<1x2x?x?xi32>, %c: memref<1x2x?xi32>, %b: index) {
+  tile.summarize sum %q[%b, %b] at (%b) of (%b) box [4] channels [0, 64] unit 32 of (%b) into %m[%b] partial %m : memref<1x2x?x64xf32>
+      : tensor<1x2x?x64xf32>, memref<1x2x?x64xf32>
+  tile.choose top_k(16) %s at (%b, %b, %b) scope row into %i, %c restricted %t : memref<1x2x?x?xf32> within {
+  ^bb0(%r: index, %j: index):
+    %y = arith.cmpi sle, %j, %r : index
+    tile.yield %y : i1
+  } : tensor<1x2x?x?xf32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  tile.refine share(0.5) %q, %q at %ids, %counts[%b, %b, %b] by 4 columns %b most 64 scale 0.125 floor 1 cap 9 into %i, %c
+      children %i : memref<1x2x?x?xi32> child_counts %c : memref<1x2x?xi32> scores %t : memref<1x2x?x?xf32>
+      places %i : memref<1x2x?x?xi32> force {
+  ^bb0(%r: index, %j: index):
+    %y = arith.cmpi eq, %j, %r : index
+    tile.yield %y : i1
+  } : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
+  return
+}

@@ -101,6 +101,7 @@ inline int __syncthreads_count(bool vote) {
 
 inline int __popc(u32 lanes) { return std::popcount(lanes); }
 inline int __ffs(int word) { return word ? std::countr_zero(static_cast<u32>(word)) + 1 : 0; }
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
 inline float __uint_as_float(u32 bits) { return std::bit_cast<float>(bits); }
 inline u32 __float_as_uint(float value) { return std::bit_cast<u32>(value); }
 template <typename T> T __ldg(const T *place) { return *place; }
@@ -115,5 +116,6 @@ template <typename T> void __nv_atomic_store_n(T *place, T value, int order, int
 
 #define INFINITY_F32 INFINITY
 #define __device__
+#define __host__
 #define __forceinline__ inline
 #define __shared__ static

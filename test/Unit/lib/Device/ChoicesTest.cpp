@@ -49,7 +49,7 @@ struct Choices : testing::Test {
     };
     auto count = [&](i64, i64 row, int chosen) { counts[static_cast<size_t>(row)] = chosen; };
     auto chooseRow = [&](int row) {
-      withRow<threads>(table, 0, row, [&](const auto &choice) {
+      withRow<threads>(table, 0, row, AsTheyAre(), [&](const auto &choice) {
         choose<Kind>(choice, number, floor, cap, capacity, place, count);
       });
     };
@@ -136,13 +136,48 @@ TEST_F(Choices, rulesOfMasses) {
   }
 }
 
+TEST_F(Choices, restrictedScores) {
+  for (int width : {100, 700, 8500}) {
+    draw(static_cast<uint64_t>(width), 1, width, 0.001);
+    auto adjust = [](i64 column, float score) {
+      return column % 5 == 2 ? -INFINITY : column % 97 == 3 ? INFINITY : score;
+    };
+    std::vector<float> restricted(scores.size(), 77);
+    std::vector<int> ids(12, 77);
+    ScoreTable table{scores.data(), 0, columns, 1, columns};
+    run([&](int row) {
+      withRow<threads>(table, 0, row, adjust, [&](const auto &choice) {
+        storeAdjusted(choice, table, table.rowAt(0, row), adjust, [&](int column, float score) {
+          restricted[static_cast<size_t>(column)] = score;
+        });
+        choose<Rule::TopK>(
+            choice, 12, 0, INT32_MAX, 12,
+            [&](i64, i64, int place, int column) { ids[static_cast<size_t>(place)] = column; },
+            [](i64, i64, int) {});
+      });
+    });
+    for (size_t column = 0; column < scores.size(); ++column)
+      scores[column] = adjust(static_cast<i64>(column), scores[column]);
+    EXPECT_EQ(std::memcmp(restricted.data(), scores.data(), 4 * scores.size()), 0);
+    std::vector<int> known(12, 77), counts(1);
+    selection::ChooseRequest request{};
+    request.scores = {scores.data(), {1, 1, 1, columns}, {0, 0, columns, 1}};
+    request.ids = {known.data(), {1, 1, 1, 12}, {0, 0, 12, 1}};
+    request.counts = {counts.data(), {1, 1, 1}, {0, 0, 1}};
+    request.number = 12;
+    request.cap = INT32_MAX;
+    selection::choose(request);
+    EXPECT_EQ(ids, known);
+  }
+}
+
 TEST_F(Choices, margins) {
   for (int width : {40, 600}) {
     draw(static_cast<uint64_t>(width), 2, width, 0.001);
     std::vector<float> margins(2, 77), known(2, 77);
     ScoreTable table{scores.data(), 0, columns, 1, columns};
     run([&](int row) {
-      withRow<threads>(table, 0, row, [&](const auto &choice) {
+      withRow<threads>(table, 0, row, AsTheyAre(), [&](const auto &choice) {
         storeMargin(choice, 8, margins[static_cast<size_t>(row)]);
       });
     });

@@ -43,6 +43,8 @@ struct SelectLists : testing::Test {
     EXPECT_TRUE(found.passes()) << found.got << " instead of " << found.exact;
   }
 
+  template <int By> void expectChildren();
+
   int64_t rows = 0, columns = 0;
   OwnedTensor ids, counts;
 };
@@ -121,29 +123,32 @@ TEST_F(SelectLists, pointersOutsideReadNothingOutside) {
   expectEqual(lengths, known.counts);
 }
 
-TEST_F(SelectLists, childrenAndPlaces) {
-  for (int64_t by : {1, 3, 40}) {
-    draw(static_cast<uint64_t>(by), 6, 20, 9);
-    int64_t below = 20 * by - 1;
-    reference::Lists known = reference::childrenOf(ids.view(), counts.view(), by, below);
-    OwnedTensor children(ElementType::I32, known.ids.view().shape);
-    OwnedTensor lengths(ElementType::I32, known.counts.view().shape);
-    OwnedTensor expected = reference::pickOf(known.ids.view(), known.counts.view(), ids.view());
-    OwnedTensor picked(ElementType::I32, expected.view().shape);
-    for (int64_t at = 0; at < rows; ++at) {
-      launch(1, [&] {
-        childrenOf(row<const int>(ids, at), *number(counts, at), static_cast<int>(by), below,
-                   row<int>(children, at), number(lengths, at));
-      });
-      launch(1, [&] {
-        pickEntries(row<const int>(children, at), *number(lengths, at), row<const int>(ids, at),
-                    row<int>(picked, at));
-      });
-    }
-    expectEqual(children, known.ids);
-    expectEqual(lengths, known.counts);
-    expectEqual(picked, expected);
+template <int By> void SelectLists::expectChildren() {
+  draw(By, 6, 20, 9);
+  int64_t below = 20 * By - 1;
+  reference::Lists known = reference::childrenOf(ids.view(), counts.view(), By, below);
+  OwnedTensor children(ElementType::I32, known.ids.view().shape);
+  OwnedTensor lengths(ElementType::I32, known.counts.view().shape);
+  OwnedTensor expected = reference::pickOf(known.ids.view(), known.counts.view(), ids.view());
+  OwnedTensor picked(ElementType::I32, expected.view().shape);
+  for (int64_t at = 0; at < rows; ++at) {
+    launch(1, [&] {
+      childrenOf<By>(row<const int>(ids, at), *number(counts, at), below, row<int>(children, at),
+                     number(lengths, at));
+    });
+    launch(1, [&] {
+      pickEntries(row<const int>(children, at), *number(lengths, at), row<const int>(ids, at),
+                  row<int>(picked, at));
+    });
   }
+  expectEqual(children, known.ids);
+  expectEqual(lengths, known.counts);
+  expectEqual(picked, expected);
+}
+TEST_F(SelectLists, childrenAndPlaces) {
+  expectChildren<1>();
+  expectChildren<3>();
+  expectChildren<40>();
 }
 
 TEST_F(SelectLists, scoresWithoutWhatIsListed) {
