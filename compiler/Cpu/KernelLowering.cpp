@@ -164,6 +164,7 @@ LogicalResult KernelLowering::lowerOp(VectorBuilder &b, Operation &op) {
       .Case([&](tile::StoreOp store) { return lowerStore(b, store); })
       .Case([&](tile::SummarizeOp summary) { return lowerSummarize(b, summary); })
       .Case([&](tile::FoldOp fold) { return lowerFold(b, fold); })
+      .Case([&](tile::ProjectOp project) { return lowerProject(b, project); })
       .Case([&](tile::ScoreBlocksOp scores) { return lowerScoreBlocks(b, scores); })
       .Case([&](tile::RestrictOp restricted) { return lowerRestrict(b, restricted); })
       .Case([&](tile::ScoreListOp scores) { return lowerScoreList(b, scores); })

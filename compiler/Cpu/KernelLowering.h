@@ -43,6 +43,7 @@ private:
   mlir::LogicalResult lowerStore(VectorBuilder &builder, tile::StoreOp op);
   mlir::LogicalResult lowerSummarize(VectorBuilder &builder, tile::SummarizeOp op);
   mlir::LogicalResult lowerFold(VectorBuilder &builder, tile::FoldOp op);
+  mlir::LogicalResult lowerProject(VectorBuilder &builder, tile::ProjectOp op);
   mlir::LogicalResult lowerScoreBlocks(VectorBuilder &builder, tile::ScoreBlocksOp op);
   mlir::LogicalResult lowerRestrict(VectorBuilder &builder, tile::RestrictOp op);
   mlir::LogicalResult lowerScoreList(VectorBuilder &builder, tile::ScoreListOp op);

@@ -27,6 +27,8 @@ static int64_t extentOf(ArrayRef<Argument> arguments, Value tokens, unsigned axi
     int64_t extent = extentOf(arguments, fold.getTokens(), axis);
     return axis == 2 ? llvm::divideCeilSigned(extent, static_cast<int64_t>(fold.getBy())) : extent;
   }
+  if (auto project = source.getDefiningOp<select::ProjectOp>(); project && axis != 3)
+    return extentOf(arguments, project.getTokens(), axis);
   auto type = cast<RankedTensorType>(source.getType());
   if (!type.isDynamicDim(axis))
     return type.getDimSize(axis);

@@ -52,14 +52,20 @@ static std::vector<std::string> roleOf(OpOperand &use) {
   return {};
 }
 
-/// Whether what comes of `rows` is scored as queries; summaries and folds pass on what they take.
+/// Whether `use` is of tokens of which an op makes other rows.
+static bool isTokens(OpOperand &use) {
+  return isa<select::SummarizeOp, select::FoldOp, select::ProjectOp>(use.getOwner()) &&
+         use.getOperandNumber() == 0;
+}
+
+/// Whether what comes of `rows` is scored as queries; ops that make other rows pass it on.
 static bool isScoredAsQuery(Value rows) {
   for (OpOperand &use : rows.getUses()) {
     Operation *user = use.getOwner();
     if (isa<select::ScoreOp, select::LogSumExpOp, select::ScoreListOp>(user) &&
         use.getOperandNumber() == 0)
       return true;
-    if (isa<select::SummarizeOp, select::FoldOp>(user) && isScoredAsQuery(user->getResult(0)))
+    if (isTokens(use) && isScoredAsQuery(user->getResult(0)))
       return true;
   }
   return false;
@@ -70,8 +76,7 @@ static bool isScoredAsQuery(Value rows) {
 /// attention says what else is.
 static std::vector<std::string> roleInSelection(OpOperand &use, bool hasAttention) {
   Operation *user = use.getOwner();
-  bool isSummarized = isa<select::SummarizeOp, select::FoldOp>(user);
-  if (isSummarized || (!hasAttention && isa<select::ScoreOp, select::LogSumExpOp>(user)))
+  if (isTokens(use) || (!hasAttention && isa<select::ScoreOp, select::LogSumExpOp>(user)))
     if (auto type = dyn_cast<RankedTensorType>(use.get().getType()); type && type.getRank() == 4)
       return {"b", "", isScoredAsQuery(use.get()) ? "nq" : "nk", ""};
   return {};

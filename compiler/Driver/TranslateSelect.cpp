@@ -23,6 +23,7 @@ public:
 
   FailureOr<Oracle> read(select::SummarizeOp op);
   FailureOr<Oracle> read(select::FoldOp op);
+  FailureOr<Oracle> read(select::ProjectOp op);
   FailureOr<Oracle> read(select::ScoreOp op);
   FailureOr<Oracle> read(select::LogSumExpOp op);
   FailureOr<Oracle> read(select::RestrictOp op);
@@ -107,6 +108,15 @@ FailureOr<Oracle> Reader::read(select::FoldOp op) {
   oracle->isReversed = op.getReversed();
   if (failed(readTensor(op.getTokens(), oracle->tokens)))
     return failure();
+  return Oracle(std::move(oracle));
+}
+
+FailureOr<Oracle> Reader::read(select::ProjectOp op) {
+  auto oracle = std::make_unique<reference::Projection>();
+  if (failed(readTensor(op.getTokens(), oracle->tokens)) ||
+      failed(readTensor(op.getWeights(), oracle->weights)))
+    return failure();
+  oracle->type = *elementTypeOf(op.getResult().getType().getElementType());
   return Oracle(std::move(oracle));
 }
 
@@ -326,11 +336,11 @@ FailureOr<Oracle> Reader::read(select::WithoutOp op) {
 FailureOr<Oracle> translateSelect(Operation *operation, ScalarTranslator &scalars) {
   Reader reader(scalars);
   return llvm::TypeSwitch<Operation *, FailureOr<Oracle>>(operation)
-      .Case<select::SummarizeOp, select::FoldOp, select::ScoreOp, select::LogSumExpOp,
-            select::RestrictOp, select::ChooseOp, select::SampleOp, select::MarginOp,
-            select::ListOfMaskOp, select::MaskOfListOp, select::ListOfCsrOp, select::CsrOfListOp,
-            select::TransposeOp, select::ChildrenOp, select::ScoreListOp, select::PickOp,
-            select::WithoutOp>([&](auto op) { return reader.read(op); })
+      .Case<select::SummarizeOp, select::FoldOp, select::ProjectOp, select::ScoreOp,
+            select::LogSumExpOp, select::RestrictOp, select::ChooseOp, select::SampleOp,
+            select::MarginOp, select::ListOfMaskOp, select::MaskOfListOp, select::ListOfCsrOp,
+            select::CsrOfListOp, select::TransposeOp, select::ChildrenOp, select::ScoreListOp,
+            select::PickOp, select::WithoutOp>([&](auto op) { return reader.read(op); })
       .Default([&](Operation *op) { return reader.read(cast<select::GateOp>(op)); });
 }
 

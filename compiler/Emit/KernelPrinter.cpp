@@ -255,10 +255,11 @@ FailureOr<KernelCode> lacuna::printCuda(tile::KernelOp kernel, CudaOptions optio
     return printAttend(kernel, options);
   if (holds(llvm::IsaPred<tile::ClassifyOp>))
     return printClassify(kernel);
-  if (holds(llvm::IsaPred<tile::SummarizeOp, tile::FoldOp, tile::ScoreBlocksOp, tile::RestrictOp,
-                          tile::ScoreListOp, tile::RefineOp, tile::ChooseOp, tile::SampleOp,
-                          tile::MarginOp, tile::GateOp, tile::LinearStateOp, tile::LinearPrefixOp,
-                          tile::LinearFoldOp, tile::LinearReadOp, tile::GatedMergeOp>))
+  if (holds(llvm::IsaPred<tile::SummarizeOp, tile::FoldOp, tile::ProjectOp, tile::ScoreBlocksOp,
+                          tile::RestrictOp, tile::ScoreListOp, tile::RefineOp, tile::ChooseOp,
+                          tile::SampleOp, tile::MarginOp, tile::GateOp, tile::LinearStateOp,
+                          tile::LinearPrefixOp, tile::LinearFoldOp, tile::LinearReadOp,
+                          tile::GatedMergeOp>))
     return printSelect(kernel);
   if (holds(llvm::IsaPred<tile::ListOfMaskOp, tile::MaskOfListOp, tile::ListOfCsrOp,
                           tile::CsrOfListOp, tile::ChildrenOp, tile::PickOp, tile::WithoutOp>))

@@ -389,10 +389,11 @@ FailureOr<KernelCode> SelectPrinter::print() {
     return kernel.emitOpError("expected its op that selects at the top level");
   LogicalResult written =
       llvm::TypeSwitch<Operation *, LogicalResult>(found)
-          .Case<tile::SummarizeOp, tile::FoldOp, tile::ScoreBlocksOp, tile::RestrictOp,
-                tile::ScoreListOp, tile::RefineOp, tile::ChooseOp, tile::SampleOp, tile::MarginOp,
-                tile::GateOp, tile::LinearStateOp, tile::LinearPrefixOp, tile::LinearFoldOp,
-                tile::LinearReadOp, tile::GatedMergeOp>([&](auto op) { return write(op); })
+          .Case<tile::SummarizeOp, tile::FoldOp, tile::ProjectOp, tile::ScoreBlocksOp,
+                tile::RestrictOp, tile::ScoreListOp, tile::RefineOp, tile::ChooseOp, tile::SampleOp,
+                tile::MarginOp, tile::GateOp, tile::LinearStateOp, tile::LinearPrefixOp,
+                tile::LinearFoldOp, tile::LinearReadOp, tile::GatedMergeOp>(
+              [&](auto op) { return write(op); })
           .Default([](Operation *op) {
             return op->emitOpError("expected to stand alone in its kernel");
           });

@@ -27,6 +27,7 @@ private:
 
   mlir::LogicalResult write(tile::SummarizeOp op);
   mlir::LogicalResult write(tile::FoldOp op);
+  mlir::LogicalResult write(tile::ProjectOp op);
   mlir::LogicalResult write(tile::ScoreBlocksOp op);
   mlir::LogicalResult write(tile::RestrictOp op);
   mlir::LogicalResult write(tile::ScoreListOp op);

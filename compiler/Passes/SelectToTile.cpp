@@ -19,6 +19,9 @@ using namespace lacuna;
 using lacuna::select::Rule;
 using lacuna::select::Scope;
 
+/// Most rows and features that one program of a projection takes.
+static constexpr int64_t projectedRows = 128, projectedFeatures = 128;
+
 //===----------------------------------------------------------------------===//
 // What all kernels need
 //===----------------------------------------------------------------------===//
@@ -151,6 +154,47 @@ static LogicalResult lowerFold(select::FoldOp op, StringRef name) {
   return success();
 }
 
+/// Requires, in the plan, that each matrix belongs to as many heads as any other.
+static LogicalResult requireMatrices(KernelBuilder &kernel, Value heads, Value matrices) {
+  OpBuilder &plan = kernel.plan;
+  Location loc = kernel.getLoc();
+  // Without matrices there are no heads.
+  Value one = makeIndex(plan, loc, 1);
+  Value divisor = plan.createOrFold<arith::MaxSIOp>(loc, matrices, one);
+  Value share = plan.createOrFold<arith::DivUIOp>(loc, heads, divisor);
+  Value covered = plan.createOrFold<arith::MulIOp>(loc, share, matrices);
+  Value holds = plan.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, covered, heads);
+  return kernel.require(holds,
+                        "expected the number of heads to be a multiple of the number of matrices, "
+                        "got {0} and {1}",
+                        {heads, matrices});
+}
+
+static LogicalResult lowerProject(select::ProjectOp op, StringRef name) {
+  Location loc = op.getLoc();
+  KernelBuilder kernel(op, name, op->getOperands(), op.getResult().getType(), /*gridRank=*/4);
+  OpBuilder &plan = kernel.plan, &body = kernel.body;
+  SmallVector<Value> shape = getShape(kernel, op.getTokens());
+  Value matrices = getExtent(plan, loc, kernel.inPlan(op.getWeights()), 0);
+  if (failed(requireMatrices(kernel, shape[1], matrices)))
+    return failure();
+  int64_t features = op.getResult().getType().getDimSize(3);
+  int64_t width = std::min(features, projectedFeatures);
+  shape[3] = makeIndex(plan, loc, features);
+  SmallVector<Value> grid = {shape[0], shape[1], countBlocks(plan, loc, shape[2], projectedRows),
+                             countBlocks(plan, loc, shape[3], width)};
+  auto startOf = [&](unsigned axis, int64_t extent) {
+    return body.createOrFold<arith::MulIOp>(loc, kernel.getGrid(axis),
+                                            makeIndex(body, loc, extent));
+  };
+  tile::ProjectOp::create(body, loc, kernel.inBody(op.getTokens()), kernel.inBody(op.getWeights()),
+                          kernel.getGrid(0), kernel.getGrid(1), startOf(2, projectedRows),
+                          startOf(3, width), ArrayRef<int64_t>{projectedRows, width},
+                          kernel.getOutput(0));
+  replaceByLaunch(op, kernel, grid, shape);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Choices
 //===----------------------------------------------------------------------===//
@@ -268,6 +312,7 @@ static LogicalResult lowerOp(Operation *op, StringRef name) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case([&](select::SummarizeOp op) { return lowerSummarize(op, name); })
       .Case([&](select::FoldOp op) { return lowerFold(op, name); })
+      .Case([&](select::ProjectOp op) { return lowerProject(op, name); })
       .Case([&](select::ScoreOp op) { return lowerScore(op, name); })
       .Case([&](select::LogSumExpOp op) { return lowerLogSumExp(op, name); })
       .Case([&](select::RestrictOp op) { return lowerRestrict(op, name); })

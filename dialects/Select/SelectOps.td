@@ -27,6 +27,8 @@ class Select_Op<string opMnemonic, list<Trait> traits = []>
 
 /// batch x heads x tokens x channels.
 def Select_Tokens : 4DTensorOf<[F16, BF16, F32]>;
+/// matrices x channels x features.
+def Select_Matrices : 3DTensorOf<[F16, BF16, F32]>;
 /// batch x heads x rows x columns.
 def Select_Scores : 4DTensorOf<[F32]>;
 /// One number per row: batch x heads x rows.
@@ -113,6 +115,25 @@ def Select_FoldOp : Select_Op<"fold"> {
     $tokens `by` $by (`reversed` $reversed^)? attr-dict `:` type($tokens) `->` type($result)
   }];
   let hasFolder = 1;
+  let hasVerifier = 1;
+}
+
+def Select_ProjectOp : Select_Op<"project"> {
+  let summary = "features of tokens: products with a matrix";
+  let description = [{
+    `f[b, h, t, e] = sum_d x[b, h, t, d] w[h div (H / G), d, e]` for H heads of tokens and G
+    matrices: G is 1 for one matrix in all heads, H for one in each. G divides H. Sums are f32
+    and are rounded once, to the result's elements. Rows may be summaries as well as tokens.
+
+    ```mlir
+    %f = select.project %x, %w : tensor<?x8x?x128xbf16>, tensor<2x128x64xbf16> -> tensor<?x8x?x64xbf16>
+    ```
+  }];
+  let arguments = (ins Select_Tokens:$tokens, Select_Matrices:$weights);
+  let results = (outs Select_Tokens:$result);
+  let assemblyFormat = [{
+    $tokens `,` $weights attr-dict `:` type($tokens) `,` type($weights) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 

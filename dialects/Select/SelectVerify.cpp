@@ -127,6 +127,36 @@ LogicalResult FoldOp::verify() {
                       divideUp(tokens.getDimSize(2), by), tokens.getDimSize(3) * by});
 }
 
+LogicalResult ProjectOp::verify() {
+  RankedTensorType tokens = getTokens().getType(), weights = getWeights().getType();
+  if (failed(verifyRows(*this, "tokens", tokens)) ||
+      failed(verifyRows(*this, "a result", getResult().getType())))
+    return failure();
+  // shape-1
+  if (weights.getEncoding())
+    return emitOpError("expected weights without an encoding, got ") << weights;
+  // project-1
+  if (tokens.getElementType() != weights.getElementType())
+    return emitOpError("expected tokens and weights of one element type, got ")
+           << tokens.getElementType() << " and " << weights.getElementType();
+  // project-2
+  int64_t heads = tokens.getDimSize(1), matrices = weights.getDimSize(0);
+  if (!ShapedType::isDynamic(heads) && !ShapedType::isDynamic(matrices) &&
+      (matrices == 0 ? heads != 0 : heads % matrices != 0))
+    return emitOpError("expected the number of heads to be a multiple of the number of matrices, "
+                       "got ")
+           << heads << " and " << matrices;
+  // project-3
+  int64_t features = getResult().getType().getDimSize(3);
+  if (weights.isDynamicDim(1) || weights.isDynamicDim(2))
+    return emitOpError("expected weights of a constant number of channels and features, got ")
+           << weights;
+  if (failed(verifyShape(*this, "weights", weights, {matrices, tokens.getDimSize(3), features})))
+    return failure();
+  return verifyShape(*this, "a result", getResult().getType(),
+                     {tokens.getDimSize(0), heads, tokens.getDimSize(2), features});
+}
+
 //===----------------------------------------------------------------------===//
 // Scores
 //===----------------------------------------------------------------------===//

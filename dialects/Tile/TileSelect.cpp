@@ -88,6 +88,27 @@ LogicalResult FoldOp::verify() {
   return verifyMemory(*this, "a target", getTarget().getType(), 4);
 }
 
+LogicalResult ProjectOp::verify() {
+  if (failed(verifyMemory(*this, "a source", getSource().getType(), 4)) ||
+      failed(verifyMemory(*this, "weights", getWeights().getType(), 3)) ||
+      failed(verifyMemory(*this, "a target", getTarget().getType(), 4)))
+    return failure();
+  // project-1
+  if (getTile().size() != 2 || getTile()[0] < 1 || getTile()[1] < 1)
+    return emitOpError("expected a tile of rows and features, got [") << getTile() << "]";
+  // project-2
+  if (getSource().getType().getElementType() != getWeights().getType().getElementType())
+    return emitOpError("expected tokens and weights of one element type, got ")
+           << getSource().getType() << " and " << getWeights().getType();
+  // project-3
+  int64_t channels = getSource().getType().getDimSize(3);
+  if (ShapedType::isDynamic(channels) || channels != getWeights().getType().getDimSize(1) ||
+      getWeights().getType().isDynamicDim(2))
+    return emitOpError("expected tokens and weights of a constant number of channels, got ")
+           << getSource().getType() << " and " << getWeights().getType();
+  return success();
+}
+
 LogicalResult ScoreBlocksOp::verify() {
   if (failed(verifyMemory(*this, "a query", getQuery().getType(), 4)) ||
       failed(verifyMemory(*this, "a key", getKey().getType(), 4)) ||

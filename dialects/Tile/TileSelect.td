@@ -54,6 +54,26 @@ def Tile_FoldOp : Tile_MemoryOp<"fold"> {
   let hasVerifier = 1;
 }
 
+def Tile_ProjectOp : Tile_MemoryOp<"project"> {
+  let summary = "some features of some rows of tokens";
+  let description = [{
+    Writes the rows `[row, row + tile[0])` and the features `[column, column + tile[1])` of one head, as
+    `select.project` defines them; of both only those that there are.
+
+    ```mlir
+    tile.project %x, %w[%b, %h] at (%row, %column) tile [128, 64] into %f
+        : tensor<?x4x?x128xbf16>, tensor<2x128x64xbf16>, memref<?x4x?x64xbf16>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$source, AnyRankedTensor:$weights, Index:$batch, Index:$head,
+                       Index:$row, Index:$column, DenseI64ArrayAttr:$tile, AnyMemRef:$target);
+  let assemblyFormat = [{
+    $source `,` $weights `[` $batch `,` $head `]` `at` `(` $row `,` $column `)` `tile` $tile
+    `into` $target attr-dict `:` type($source) `,` type($weights) `,` type($target)
+  }];
+  let hasVerifier = 1;
+}
+
 def Tile_ScoreBlocksOp : Tile_MemoryOp<"score_blocks", [AttrSizedOperandSegments]> {
   let summary = "one tile of block scores";
   let description = [{

@@ -53,4 +53,7 @@ std::string_view deviceLinearStates();
 /// Rows of linear attention; after its states.
 std::string_view deviceLinearReads();
 
+/// Products of rows with matrices; after the states of linear attention.
+std::string_view deviceProjections();
+
 } // namespace lacuna

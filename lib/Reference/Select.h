@@ -85,6 +85,18 @@ public:
   std::vector<Estimate> row(const RowIndex &index) const override;
 };
 
+/// Products of tokens with matrices, each of which belongs to as many neighbouring heads.
+class Projection final : public RowOracle {
+public:
+  Tensor tokens, weights;
+  /// Elements of the result.
+  ElementType type = ElementType::F32;
+
+  std::vector<int64_t> rowShape() const override;
+  double costPerRow() const override;
+  std::vector<Estimate> row(const RowIndex &index) const override;
+};
+
 //===----------------------------------------------------------------------===//
 // Scores
 //===----------------------------------------------------------------------===//

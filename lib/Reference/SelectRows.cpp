@@ -88,6 +88,9 @@ std::vector<int64_t> Summary::tokensOf(int64_t number) const {
   return result;
 }
 
+/// Relative error of a sum of f32 with `terms` terms, which grows like their square root.
+static double sumError(double terms) { return u32 * (8 + 4 * std::sqrt(terms)); }
+
 namespace {
 /// The tokens of one block, and what all kinds need of them.
 struct Block {
@@ -98,8 +101,6 @@ struct Block {
 
   double count() const { return static_cast<double>(rows.size()); }
   double channels() const { return static_cast<double>(last - first); }
-  /// Relative error of a sum of f32 with `terms` terms, which grows like their square root.
-  static double sumError(double terms) { return u32 * (8 + 4 * std::sqrt(terms)); }
   double meanError(size_t channel) const { return sumError(count()) * magnitude[channel]; }
 
   void average();
@@ -266,6 +267,30 @@ std::vector<Estimate> Fold::row(const RowIndex &index) const {
 
 static std::vector<int64_t> rowsOf(const Tensor &tensor) {
   return {tensor.shape[0], tensor.shape[1], tensor.shape[2]};
+}
+
+std::vector<int64_t> Projection::rowShape() const { return rowsOf(tokens); }
+
+double Projection::costPerRow() const {
+  return 2 * static_cast<double>(weights.shape[1]) * static_cast<double>(weights.shape[2]);
+}
+
+std::vector<Estimate> Projection::row(const RowIndex &index) const {
+  std::vector<double> token;
+  RowReader(tokens).read(index.batch, index.head, index.query, token);
+  int64_t matrix = index.head / (tokens.shape[1] / weights.shape[0]);
+  std::vector<Estimate> values;
+  for (int64_t feature = 0; feature < weights.shape[2]; ++feature) {
+    double sum = 0, magnitude = 0;
+    for (int64_t channel = 0; channel < weights.shape[1]; ++channel) {
+      double term = token[static_cast<size_t>(channel)] * weights.at({matrix, channel, feature});
+      sum += term;
+      magnitude += std::fabs(term);
+    }
+    values.push_back(
+        stored({sum, sumError(static_cast<double>(weights.shape[1])) * magnitude}, type));
+  }
+  return values;
 }
 
 std::vector<int64_t> Restriction::rowShape() const { return rowsOf(scores); }

@@ -1,4 +1,4 @@
-"""Property tests of the select dialect: summaries, scores and choices, each alone and in chains."""
+"""Property tests of the select dialect: summaries, projections, scores and choices, each alone and in chains."""
 
 
 def tensor(shape, type="bf16"):
@@ -37,6 +37,30 @@ def summaries(check):
     for reversed in ("", " reversed"):
         yield check(f"fold{reversed}", function([f"%x: {source}"], [("%m", result)], [
             f"%m = select.fold %x by 16{reversed} : {source} -> {result}"]), LENGTHS)
+
+
+def project(channels, features, type="bf16", out=None, heads=4, matrices=2):
+    """Features of tokens."""
+    x, w = tensor(f"?x{heads}x?x{channels}", type), tensor(f"{matrices}x{channels}x{features}", type)
+    f = tensor(f"?x{heads}x?x{features}", out or type)
+    return function([f"%x: {x}", f"%w: {w}"], [("%f", f)], [f"%f = select.project %x, %w : {x}, {w} -> {f}"])
+
+
+def projections(check):
+    """Channels and features that fill chunks of products and that do not, matrices for all heads, for groups and for each."""
+    for channels in (40, 64, 128, 256):
+        for features in (16, 64, 128):
+            yield check(f"project D{channels} E{features}", project(channels, features), LENGTHS)
+    for matrices in (1, 4):
+        yield check(f"project {matrices} matrices", project(128, 64, matrices=matrices), LENGTHS)
+    yield check("project 12 heads", project(64, 64, heads=12, matrices=3), LENGTHS)
+    yield check("project to f32", project(128, 64, out="f32"), LENGTHS)
+    yield check("project f16", project(128, 128, type="f16"), LENGTHS)
+    yield check("project f16 to bf16", project(72, 8, type="f16", out="bf16"), LENGTHS)
+    yield check("project f32", project(128, 64, type="f32"), LENGTHS)
+    yield check("project f32 to bf16", project(40, 136, type="f32", out="bf16"), LENGTHS)
+    yield check("project long rows", project(1024, 200), LENGTHS[:2])
+    yield check("project inside larger tensors", project(128, 64), LENGTHS[:3], flags=["--strided"])
 
 
 def scores(check):
@@ -194,6 +218,7 @@ def searches(check):
 def cases(check):
     """All of them; `check(name, spec, sets)` makes one."""
     yield from summaries(check)
+    yield from projections(check)
     yield from scores(check)
     yield from choices(check)
     yield from searches(check)

@@ -333,7 +333,7 @@ def skips():
 
 
 def selects():
-    return select_cases.cases(lambda name, spec, sets: Check("selects", name, spec, sets, sanitize="floor" not in name))
+    return select_cases.cases(lambda name, spec, sets, flags=(): Check("selects", name, spec, sets, flags, sanitize="floor" not in name))
 
 
 def linear():

@@ -319,3 +319,35 @@ func.func @select_2_refine(%q: tensor<1x2x?x64xf16>, %ids: tensor<1x2x?x?xi32>, 
   } : tensor<1x2x?x64xf16>, tensor<1x2x?x64xf16>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
   return
 }
+
+// -----
+
+func.func @select_1_project(%x: tensor<1x4x?x8xf32>, %w: tensor<8x8xf32>, %f: memref<1x4x?x8xf32>, %b: index) {
+  // expected-error @+1 {{'tile.project' op expected weights of rank 3 with elements f16, bf16 or f32, got 'tensor<8x8xf32>'}}
+  tile.project %x, %w[%b, %b] at (%b, %b) tile [128, 8] into %f : tensor<1x4x?x8xf32>, tensor<8x8xf32>, memref<1x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @project_1(%x: tensor<1x4x?x8xf32>, %w: tensor<1x8x8xf32>, %f: memref<1x4x?x8xf32>, %b: index) {
+  // expected-error @+1 {{'tile.project' op expected a tile of rows and features, got [128]}}
+  tile.project %x, %w[%b, %b] at (%b, %b) tile [128] into %f : tensor<1x4x?x8xf32>, tensor<1x8x8xf32>, memref<1x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @project_2(%x: tensor<1x4x?x8xf16>, %w: tensor<1x8x8xf32>, %f: memref<1x4x?x8xf32>, %b: index) {
+  // expected-error @+1 {{'tile.project' op expected tokens and weights of one element type, got 'tensor<1x4x?x8xf16>' and 'tensor<1x8x8xf32>'}}
+  tile.project %x, %w[%b, %b] at (%b, %b) tile [128, 8] into %f : tensor<1x4x?x8xf16>, tensor<1x8x8xf32>, memref<1x4x?x8xf32>
+  return
+}
+
+// -----
+
+func.func @project_3(%x: tensor<1x4x?x?xf32>, %w: tensor<1x8x8xf32>, %f: memref<1x4x?x8xf32>, %b: index) {
+  // expected-error @+1 {{'tile.project' op expected tokens and weights of a constant number of channels, got 'tensor<1x4x?x?xf32>' and 'tensor<1x8x8xf32>'}}
+  tile.project %x, %w[%b, %b] at (%b, %b) tile [128, 8] into %f : tensor<1x4x?x?xf32>, tensor<1x8x8xf32>, memref<1x4x?x8xf32>
+  return
+}

@@ -165,3 +165,11 @@ func.func @together(%q: tensor<1x2x?x64xf32>, %m: memref<1x2x?x64xf32>, %s: tens
   } : tensor<1x2x?x64xf32>, tensor<1x2x?x64xf32>, tensor<1x2x?x?xi32>, tensor<1x2x?xi32>, memref<1x2x?x?xi32>, memref<1x2x?xi32>
   return
 }
+
+// CHECK-LABEL: func.func @project(
+// CHECK:         tile.project %{{.*}}, %{{.*}}[%{{.*}}, %{{.*}}] at(%{{.*}}, %{{.*}}) tile [128, 64] into %{{.*}} : tensor<1x4x?x128xbf16>, tensor<2x128x64xbf16>, memref<1x4x?x64xf32>
+func.func @project(%x: tensor<1x4x?x128xbf16>, %w: tensor<2x128x64xbf16>, %f: memref<1x4x?x64xf32>, %b: index) {
+  tile.project %x, %w[%b, %b] at (%b, %b) tile [128, 64] into %f
+      : tensor<1x4x?x128xbf16>, tensor<2x128x64xbf16>, memref<1x4x?x64xf32>
+  return
+}
