@@ -109,6 +109,40 @@ TEST(SelectOracle, foldsTokensAndPadsWithZeros) {
   EXPECT_THAT(exactOf(oracle.row({0, 0, 1})), ElementsAre(0, 0, 5, 6));
 }
 
+TEST(SelectOracle, projectsTokensByTheMatrixOfTheirHeads) {
+  // Two heads share each of two matrices; the second matrix exchanges the channels and doubles
+  // them.
+  OwnedTensor tokens = makeTensor({1, 4, 1, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  OwnedTensor weights = makeTensor({2, 2, 3}, {1, 0, 1, 0, 1, -1, 0, 2, 0, 2, 0, 0});
+  reference::Projection oracle;
+  oracle.tokens = tokens.view();
+  oracle.weights = weights.view();
+  EXPECT_THAT(oracle.rowShape(), ElementsAre(1, 4, 1));
+  EXPECT_THAT(exactOf(oracle.row({0, 0, 0})), ElementsAre(1, 2, -1));
+  EXPECT_THAT(exactOf(oracle.row({0, 1, 0})), ElementsAre(3, 4, -1));
+  EXPECT_THAT(exactOf(oracle.row({0, 2, 0})), ElementsAre(12, 10, 0));
+  EXPECT_THAT(exactOf(oracle.row({0, 3, 0})), ElementsAre(16, 14, 0));
+}
+
+TEST(SelectOracle, toleratesTheRoundingOfAProjection) {
+  // What cancels leaves the error of its terms; the result has the rounding of its elements.
+  OwnedTensor tokens = makeTensor({1, 1, 1, 2}, {1000, -1000});
+  OwnedTensor weights = makeTensor({1, 2, 1}, {1});
+  reference::Projection oracle;
+  oracle.tokens = tokens.view();
+  oracle.weights = weights.view();
+  Estimate exact = oracle.row({0, 0, 0})[0];
+  EXPECT_EQ(exact.exact, 0);
+  EXPECT_GT(exact.tolerance, 2000 * 0x1p-24);
+  EXPECT_LT(exact.tolerance, 0.01);
+  weights.view().set({0, 1, 0}, 0);
+  oracle.type = ElementType::BF16;
+  exact = oracle.row({0, 0, 0})[0];
+  EXPECT_EQ(exact.exact, 1000);
+  EXPECT_GT(exact.tolerance, 1);
+  EXPECT_LT(exact.tolerance, 10);
+}
+
 //===----------------------------------------------------------------------===//
 // Scores
 //===----------------------------------------------------------------------===//
