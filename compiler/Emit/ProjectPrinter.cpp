@@ -54,8 +54,8 @@ LogicalResult SelectPrinter::write(tile::ProjectOp op) {
   body.line(formatv("const int columns = static_cast<int>(min(i64({0}), {1} - i64({2})));", width,
                     features, column));
   body.line(formatv("const LinearRows weights = {{{0}, {1} + {2} * {3}, {4}, {3}, {5}};",
-                    pointerOf(weights), offsetOf(weights, "matrix"), column, strideOf(weights, 2),
-                    strideOf(weights, 1), channels));
+                    pointerOf(weights), offsetOf(weights, std::string("matrix")), column,
+                    strideOf(weights, 2), strideOf(weights, 1), channels));
   body.open("auto put = [&](int place, int feature, float a, float b) {");
   body.line(formatv("const i64 row = i64({0}) + place;", first));
   body.line(formatv("if (row < {0} && feature < columns)", extentOf(source, 2)));
