@@ -30,6 +30,8 @@ def scaled(text):
     # Channels of tokens, of several side by side, of states and of their sums.
     text = re.sub(r"x32(x32)?x(bf16|f32)>", lambda m: f"x{CHANNELS}{f'x{CHANNELS}' if m[1] else ''}x{m[2]}>", text)
     text = re.sub(r"x256xbf16>", f"x{8 * CHANNELS}xbf16>", text)
+    # Matrices that tokens are projected by.
+    text = re.sub(r"tensor<(\d+)x32x(\d+)xbf16>", lambda m: f"tensor<{scale(m[1])}x{CHANNELS}x{m[2]}xbf16>", text)
     # Searches from coarse to fine keep as many whatever the length.
     if "select.children" not in text:
         text = re.sub(r"top_k\((\d+)\)", lambda m: f"top_k({16 * int(m[1])})", text)
