@@ -49,9 +49,9 @@ REFINED = ["Rows", "SelectLists", "Teams", "Choices", "KeptRows", "RefinedRows"]
 FIBERS = {"linearState<": ["Rows", "LinearStates"], "prefixRows<": ["Rows", "LinearStates"], "sumRows(": ["Rows", "LinearStates"],
           "weighRows<": ["Rows", "LinearStates", "LinearReads"], "summarize<": ["Rows", "Teams", "Summaries"],
           "foldRow<": ["Rows", "Teams", "Summaries"], "plainScores(": ["Rows", "Scores", "PlainScores"], "scoreBlocks<": ["Rows", "Scores"],
-          "projectRows<": ["Rows", "LinearStates", "Projections"], "scoreList<": LISTS, "listOfMask<": LISTS, "maskOfList(": LISTS, "csrOfList<": LISTS, "listOfCsr<": LISTS, "childrenOf<": LISTS,
-          "pickEntries(": LISTS, "withoutListed(": LISTS, "refineRow<": REFINED, "choose<Rule": CHOICES, "sample(choice": CHOICES,
-          "storeMargin(": CHOICES, "countChosen<Rule": CHOICES}
+          "projectRows<": ["Rows", "LinearStates", "Projections"], "scoreList<": LISTS, "listOfMask<": LISTS, "maskOfList(": LISTS,
+          "csrOfList<": LISTS, "listOfCsr<": LISTS, "childrenOf<": LISTS, "pickEntries(": LISTS, "withoutListed(": LISTS,
+          "refineRow<": REFINED, "choose<Rule": CHOICES, "sample(choice": CHOICES, "storeMargin(": CHOICES, "countChosen<Rule": CHOICES}
 
 
 def dynamic_shared(text):
