@@ -73,8 +73,8 @@ LogicalResult AttendPrinter::writeLength(CodeWriter &out) {
 /// order.
 int64_t AttendPrinter::getLongItems() {
   constexpr int64_t most = 1024, fewest = 256;
-  // All warps of a gathering producer are at work from the start, and walks along several axes leave
-  // no registers.
+  // All warps of a gathering producer are at work from the start, and walks along several axes
+  // leave no registers.
   if (!hasLists() || attend.isGathered() || attend.getQueryBox().size() > 1)
     return 0;
   int64_t blocks = static_cast<int64_t>(attend.getBlocks());

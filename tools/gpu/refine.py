@@ -3,8 +3,8 @@
     LACUNA_LIBRARY=build/release/lib/liblacuna.so.0 python3 tools/gpu/refine.py [--json FILE] [--longest 1048576] [--block 128] [--kernels]
 
 Needs PyTorch with a GPU. Times are medians of device time. "ms" is the search with all summaries, "rest" the part that scores and chooses;
-"flat" scores all pairs of blocks and chooses among them, and has a rest, too. "attend" is attention over the lists alone. --kernels shows
-what each kernel of the longest search takes.
+"flat" scores all pairs of blocks and chooses among them, and has a rest, too; "torch" is that rest in PyTorch, a product and topk.
+"attend" is attention over the lists alone. --kernels shows what each kernel of the longest search takes.
 """
 import argparse
 import json
@@ -85,6 +85,9 @@ def main():
                 line["flat rest"] = line["flat"] - time(lambda: flat_reads(q, k), 0.2)
                 line["faster than flat"] = line["flat"] / ms
                 line["rest faster"] = line["flat rest"] / line["rest"]
+                means = [x.unflatten(2, (-1, block)).mean(3) for x in (q, k)]
+                line["torch"] = time(lambda: torch.matmul(means[0], means[1].transpose(2, 3)).topk(KEPT, dim=-1).indices, 0.2)
+                line["rest faster than torch"] = line["torch"] / line["rest"]
             name = f"search {'causal ' if causal else ''}{n} block {block}"
             results[name] = line
             print(f"{name:32} " + "  ".join(f"{key} {value:.4g}" for key, value in line.items()), flush=True)

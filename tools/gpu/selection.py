@@ -93,8 +93,8 @@ def time(call, seconds=0.5):
     return statistics.median(a.elapsed_time(b) for a, b in zip(events, events[1:]))
 
 
-def kernels(call, rounds=3):
-    """Milliseconds of each kernel of a call, the longest first."""
+def kernels(call, rounds=3, function="f"):
+    """Milliseconds of each kernel of a call of so named a function, the longest first."""
     from torch.profiler import ProfilerActivity, profile
     call()
     torch.cuda.synchronize()
@@ -104,7 +104,7 @@ def kernels(call, rounds=3):
         torch.cuda.synchronize()
     times = {}
     for event in records.events():
-        if event.name.startswith("f_"):
+        if event.name.startswith(f"{function}_"):
             times[event.name] = times.get(event.name, 0) + event.device_time / 1000 / rounds
     return dict(sorted(times.items(), key=lambda entry: -entry[1]))
 

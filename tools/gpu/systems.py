@@ -75,6 +75,7 @@ def main():
     parser.add_argument("words", nargs="*")
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("--tokens", type=int, default=32768)
+    parser.add_argument("--kernels", action="store_true", help="show the five longest kernels of each")
     parser.add_argument("--specs", metavar="FOLDER", help="write the specs there and stop; needs no GPU")
     options = parser.parse_args()
     files = [path for path in sorted((ROOT / "examples/systems").glob("*.mlir"))
@@ -87,7 +88,7 @@ def main():
     import torch
 
     import lacuna
-    from selection import sdpa, time
+    from selection import kernels, sdpa, time
     results, failed, dense = {"device": torch.cuda.get_device_name()}, 0, {}
     q, k, v = (torch.randn(1, 4 * HEADS, options.tokens, CHANNELS, device="cuda", dtype=torch.bfloat16) for _ in range(3))
     for causal in (False, True):
@@ -110,6 +111,10 @@ def main():
         results[path.stem] = {"ms": ms, "tokens": n, "queries": queries.get("q", n), "of_dense": ms / dense[causal], "causal": causal}
         print(f"{path.stem:28} {ms:9.3f} ms  {'-' if queries else f'{dense[causal] / ms:.2f}'} times as fast as "
               f"{'causal' if causal else 'dense'}", flush=True)
+        if options.kernels:
+            function = re.search(r"func\.func @(\w+)", text)[1]
+            longest = list(kernels(lambda: program(*values), 1, function).items())[:5]
+            print("    " + "  ".join(f"{kernel[len(function) + 1:]} {spent:.2f}" for kernel, spent in longest), flush=True)
     if options.json:
         with open(options.json, "w") as file:
             json.dump(results, file, indent=1)
