@@ -37,6 +37,32 @@ def BitmapsToListsPass : Pass<"lacuna-bitmaps-to-lists", "::mlir::func::FuncOp">
   let dependentDialects = ["::lacuna::select::SelectDialect", "::lacuna::sparsity::SparsityDialect"];
 }
 
+def ListsToBitmapsPass : Pass<"lacuna-lists-to-bitmaps", "::mlir::func::FuncOp"> {
+  let summary = "bitmaps in place of lists where restrictions ask pair by pair";
+  let description = [{
+    `select.restrict` asks for each row and column whether the pair lies in its sets. A
+    `sparsity.blocks` among them would be searched through, entry by entry, each
+    time. `select.mask_of_list` marks on the device what the lists name, a byte for each row of
+    lists and key block, and the restriction looks at one byte.
+
+    Left as they are: lists of a static capacity of at most 8, and lists of blocks on grids.
+
+    Requires: sets in canonical form. Leaves: lists in other ops. Before:
+    `lacuna-select-to-tile`.
+
+    ```mlir
+    %set = sparsity.blocks %ids, %counts query [1] key [16] : tensor<?x4x?x?xi32>, tensor<?x4x?xi32>
+    %t = select.restrict %s within %set : tensor<?x4x?x?xf32>
+    // becomes
+    %mask = select.mask_of_list %ids, %counts columns(%n) : tensor<?x4x?x?xi32>, tensor<?x4x?xi32> -> tensor<?x4x?x?xi8>
+    %set = sparsity.bitmap %mask query [1] key [16] : tensor<?x4x?x?xi8>
+    %t = select.restrict %s within %set : tensor<?x4x?x?xf32>
+    ```
+  }];
+  let dependentDialects = ["::lacuna::select::SelectDialect", "::lacuna::sparsity::SparsityDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ExpandHierarchiesPass : Pass<"lacuna-expand-hierarchies"> {
   let summary = "attention over a hierarchy with columns as one attend per level";
   let description = [{

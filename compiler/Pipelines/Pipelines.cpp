@@ -73,6 +73,7 @@ void lacuna::buildPrepareSets(OpPassManager &passes, const SpecToTileOptions &op
   buildSimplifySets(passes);
   passes.addNestedPass<func::FuncOp>(
       createBitmapsToListsPass(makeTiles<BitmapsToListsPassOptions>(options)));
+  passes.addNestedPass<func::FuncOp>(createListsToBitmapsPass());
   addCleanup(passes);
 }
 
