@@ -38,7 +38,9 @@ def cases(check, poisoned):
         yield check(f"D{d} Dv{dv}", linear("elu", d=d, dv=dv), LENGTHS[:6])
         yield check(f"softmax D{d} Dv{dv} f16", linear("softmax", "f16", d=d, dv=dv), LENGTHS[:6])
     for block, tile in ((1, 1), (16, 16), (33, 33), (128, 128), (512, 512), (512, 128), (192, 192), (200, 100), (64, 1000)):
-        yield check(f"blocks of {block}, tiles of {tile}", linear(block=block, tile=tile, d=128, dv=128), LENGTHS)
+        # A state for each key: as much memory as the keys' squares.
+        lengths = LENGTHS if block > 1 else ["b=1,n=70", "b=2,n=33", "b=1,n=1", "b=1,n=0", "b=1,nq=65,nk=0"]
+        yield check(f"blocks of {block}, tiles of {tile}", linear(block=block, tile=tile, d=128, dv=128), lengths)
     for name, set, of in (("past", PAST, "state"), ("a digit", DIGIT, "state"), ("a digit of sums", DIGIT, "fold"),
                           ("all", "%set = sparsity.all", "state"), ("none", "%set = sparsity.none", "prefix")):
         yield check(f"{name}", linear(set=set, of=of), LENGTHS)
