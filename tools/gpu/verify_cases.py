@@ -337,8 +337,11 @@ def selects():
 
 
 def linear():
+    like_others = ("D136", "D192", "D128 Dv192", "D16 Dv256", "blocks of 33", "blocks of 192", "blocks of 200")
+
     def case(name, spec, sets, files=None, flags=()):
-        return Check("linear", name, spec, sets, flags, files, slow="f16" in name, sanitize=name in ("a list", "D72 Dv40", "strided"))
+        return Check("linear", name, spec, sets, flags, files, slow="f16" in name or name.startswith(like_others),
+                     sanitize=name in ("a list", "D72 Dv40", "strided"))
     return linear_cases.cases(case, poisoned)
 
 
