@@ -361,7 +361,8 @@ std::string SelectPrinter::stripOf(StringRef element, Value memory, ArrayRef<std
 /// blocks than there are, and spills.
 unsigned SelectPrinter::blocksTogether(Operation *op) const {
   if (auto scores = dyn_cast<tile::ScoreBlocksOp>(op))
-    return isPlain(scores) ? 2 : 1;
+    // A second tensor of keys has products of its own, which need the registers of both.
+    return isPlain(scores) && scores.getKind() == select::ScoreKind::Dot ? 2 : 1;
   if (blockThreads == manyThreads)
     return 1;
   if (isa<tile::SummarizeOp>(op))
