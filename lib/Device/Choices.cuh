@@ -242,8 +242,7 @@ struct Choice : Keys<Choice<Threads, Adjust>, Threads> {
 
 /// exp(score - top) as a multiple of 2^-31; nothing for what is forced or no number.
 __device__ __forceinline__ u32 massOf(u32 key, float top) {
-  const u32 mass = static_cast<u32>(expf(scoreOf(key) - top) * 2147483648.f);
-  return isFiniteKey(key) ? mass : 0;
+  return isFiniteKey(key) ? static_cast<u32>(expf(scoreOf(key) - top) * 2147483648.f) : 0;
 }
 
 /// How many candidates a rule takes, before the floor and the cap.
