@@ -16,9 +16,8 @@ using namespace mlir;
 using namespace lacuna;
 using llvm::formatv;
 
-/// Reads of tensors that values depend on, through ops outside of loops and branches.
-static llvm::SetVector<Operation *> findReads(ArrayRef<Value> roots) {
-  llvm::SetVector<Operation *> reads;
+/// Whether values depend on what is read from tensors.
+static bool dependOnReads(ArrayRef<Value> roots) {
   llvm::SmallPtrSet<Operation *, 16> seen;
   SmallVector<Value> pending(roots);
   while (!pending.empty()) {
@@ -26,10 +25,10 @@ static llvm::SetVector<Operation *> findReads(ArrayRef<Value> roots) {
     if (!op || !seen.insert(op).second)
       continue;
     if (isa<tensor::ExtractOp>(op))
-      reads.insert(op);
+      return true;
     op->walk([&](Operation *inner) { llvm::append_range(pending, inner->getOperands()); });
   }
-  return reads;
+  return false;
 }
 
 /// The loops of a walk that read an entry a round, as many as tensors say.
@@ -40,7 +39,7 @@ static SmallVector<scf::ForOp> findListLoops(Block &walk) {
       return llvm::is_contained(read.getIndices(), loop.getInductionVar());
     };
     if (llvm::any_of(loop.getBody()->getOps<tensor::ExtractOp>(), isEntry) &&
-        !findReads({loop.getLowerBound(), loop.getUpperBound()}).empty())
+        dependOnReads({loop.getLowerBound(), loop.getUpperBound()}))
       loops.push_back(loop);
   }
   return loops;

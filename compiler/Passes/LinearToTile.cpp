@@ -266,23 +266,7 @@ static LogicalResult lowerFunction(func::FuncOp function) {
     return function.emitOpError("expected a single block around linear attention, got ")
            << function.getBody().getBlocks().size() << " blocks";
   eraseDeadOps(function.getBody().front());
-  unsigned count = 0;
-  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    if (!attn::isLinear(&op))
-      continue;
-    if (auto named = dyn_cast<NameLoc>(op.getLoc()))
-      op.setLoc(named.getChildLoc());
-    std::string name =
-        (function.getSymName() + "_" + op.getName().stripDialect() + "_" + Twine(count++)).str();
-    if (failed(lowerOp(&op, name)))
-      return failure();
-  }
-  WalkResult left = function.walk([&](Operation *op) -> WalkResult {
-    if (!attn::isLinear(op))
-      return WalkResult::advance();
-    return op->emitOpError("expected to stand at the top level of a function");
-  });
-  return success(!left.wasInterrupted());
+  return lowerTopLevel(function, attn::isLinear, lowerOp);
 }
 
 namespace {

@@ -24,6 +24,12 @@ mlir::LogicalResult lowerWithout(select::WithoutOp op, llvm::StringRef name);
 /// Puts two conversions, through a map, in place of `op`.
 void expandTranspose(select::TransposeOp op);
 
+/// Lowers the ops of `function` that `isOurs` knows, each in a kernel of its own that is called
+/// "<function>_<op>_<number>". They stand at the top level of the function.
+mlir::LogicalResult
+lowerTopLevel(mlir::func::FuncOp function, llvm::function_ref<bool(mlir::Operation *)> isOurs,
+              llvm::function_ref<mlir::LogicalResult(mlir::Operation *, llvm::StringRef)> lower);
+
 /// Ends a kernel of one result with these extents, and puts its launch in place of `op`.
 void replaceByLaunch(mlir::Operation *op, KernelBuilder &kernel, mlir::ValueRange grid,
                      mlir::ValueRange shapes);

@@ -334,13 +334,35 @@ static LogicalResult lowerOp(Operation *op, StringRef name) {
 
 /// Whether `op` is for this pass; what it yields inside regions goes with the op around it.
 static bool isSelect(Operation *op) {
-  return isa<select::SelectDialect>(op->getDialect()) && !isa<select::YieldOp>(op);
+  return isa_and_present<select::SelectDialect>(op->getDialect()) && !isa<select::YieldOp>(op);
+}
+
+LogicalResult
+lacuna::lowerTopLevel(func::FuncOp function, llvm::function_ref<bool(Operation *)> isOurs,
+                      llvm::function_ref<LogicalResult(Operation *, StringRef)> lower) {
+  unsigned count = 0;
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
+    if (!isOurs(&op))
+      continue;
+    if (auto named = dyn_cast<NameLoc>(op.getLoc()))
+      op.setLoc(named.getChildLoc());
+    std::string name =
+        (function.getSymName() + "_" + op.getName().stripDialect() + "_" + Twine(count++)).str();
+    if (failed(lower(&op, name)))
+      return failure();
+  }
+  WalkResult left = function.walk([&](Operation *op) -> WalkResult {
+    if (!isOurs(op))
+      return WalkResult::advance();
+    return op->emitOpError("expected to stand at the top level of a function");
+  });
+  return success(!left.wasInterrupted());
 }
 
 static LogicalResult lowerFunction(func::FuncOp function) {
   SmallVector<Operation *> ops;
   function.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op->getDialect() && isSelect(op))
+    if (isSelect(op))
       ops.push_back(op);
   });
   if (ops.empty())
@@ -351,24 +373,7 @@ static LogicalResult lowerFunction(func::FuncOp function) {
   eraseDeadOps(function.getBody().front());
   for (auto transpose : llvm::to_vector(function.getBody().front().getOps<select::TransposeOp>()))
     expandTranspose(transpose);
-  unsigned count = 0;
-  for (Operation &op : llvm::make_early_inc_range(function.getBody().front())) {
-    if (!op.getDialect() || !isSelect(&op))
-      continue;
-    if (auto named = dyn_cast<NameLoc>(op.getLoc()))
-      op.setLoc(named.getChildLoc());
-    std::string name =
-        (function.getSymName() + "_" + op.getName().stripDialect() + "_" + Twine(count++)).str();
-    if (failed(lowerOp(&op, name)))
-      return failure();
-  }
-  WalkResult left = function.walk([&](Operation *op) {
-    if (!op->getDialect() || !isSelect(op))
-      return WalkResult::advance();
-    op->emitOpError("expected to stand at the top level of a function");
-    return WalkResult::interrupt();
-  });
-  return success(!left.wasInterrupted());
+  return lowerTopLevel(function, isSelect, lowerOp);
 }
 
 namespace {

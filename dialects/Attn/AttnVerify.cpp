@@ -116,6 +116,24 @@ static LogicalResult verifyNumbers(AttendOp op) {
   return success();
 }
 
+LogicalResult
+lacuna::attn::verifySetOps(Operation *op, Value set,
+                           llvm::function_ref<LogicalResult(Operation *definition)> check) {
+  llvm::SetVector<Value> sets;
+  sets.insert(set);
+  for (size_t next = 0; next < sets.size(); ++next) {
+    Operation *definition = sets[next].getDefiningOp();
+    if (!definition || !isa<lacuna::sparsity::SparsityDialect>(definition->getDialect()))
+      return op->emitOpError("expected a set that set ops define, got one from outside");
+    if (failed(check(definition)))
+      return failure();
+    for (Value operand : definition->getOperands())
+      if (isa<SetType>(operand.getType()))
+        sets.insert(operand);
+  }
+  return success();
+}
+
 /// attend-11, attend-12, attend-17: both sides of the set are the same segments, ops say what it
 /// holds, and nodes seen through columns are not part of other sets.
 static LogicalResult verifySet(AttendOp op) {
@@ -125,26 +143,17 @@ static LogicalResult verifySet(AttendOp op) {
     return op.emitOpError("expected a set whose queries and keys lie in the same segments, got ")
            << type;
   // attend-12
-  llvm::SetVector<Value> sets;
-  sets.insert(op.getSet());
-  for (size_t next = 0; next < sets.size(); ++next) {
-    Operation *definition = sets[next].getDefiningOp();
-    if (!definition || !isa<lacuna::sparsity::SparsityDialect>(definition->getDialect()))
-      return op.emitOpError("expected a set that set ops define, got one from outside");
+  return verifySetOps(op, op.getSet(), [&](Operation *definition) -> LogicalResult {
     // attend-17
-    if (auto dyadic = dyn_cast<lacuna::sparsity::DyadicOp>(definition);
-        dyadic && dyadic.getColumns() && next > 0) {
-      InFlightDiagnostic diagnostic =
-          op.emitOpError("expected a hierarchy with columns to be the whole set, got it as an "
-                         "operand of other sets");
-      diagnostic.attachNote(dyadic.getLoc()) << "the hierarchy is this";
-      return diagnostic;
-    }
-    for (Value operand : definition->getOperands())
-      if (isa<SetType>(operand.getType()))
-        sets.insert(operand);
-  }
-  return success();
+    auto dyadic = dyn_cast<lacuna::sparsity::DyadicOp>(definition);
+    if (!dyadic || !dyadic.getColumns() || dyadic == op.getSet().getDefiningOp())
+      return success();
+    InFlightDiagnostic diagnostic =
+        op.emitOpError("expected a hierarchy with columns to be the whole set, got it as an "
+                       "operand of other sets");
+    diagnostic.attachNote(dyadic.getLoc()) << "the hierarchy is this";
+    return diagnostic;
+  });
 }
 
 /// attend-13: a box per segment of the set's domain, if tiles are given.

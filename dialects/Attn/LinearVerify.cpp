@@ -1,7 +1,6 @@
 //===- LinearVerify.cpp - the rules of linear attention -------------------===//
 #include "dialects/Attn/AttnInternal.h"
 
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -103,21 +102,13 @@ static LogicalResult verifySet(LinearReadOp op) {
   if (type != SetType::get(op.getContext(), {1}))
     return op.emitOpError("expected a set over a sequence of rows and one of states, got ") << type;
   // linear-7
-  llvm::SetVector<Value> sets;
-  sets.insert(op.getSet());
-  for (size_t next = 0; next < sets.size(); ++next) {
-    Operation *definition = sets[next].getDefiningOp();
-    if (!definition || !isa<lacuna::sparsity::SparsityDialect>(definition->getDialect()))
-      return op.emitOpError("expected a set that set ops define, got one from outside");
+  return verifySetOps(op, op.getSet(), [&](Operation *definition) -> LogicalResult {
     // linear-8
     if (auto dyadic = dyn_cast<lacuna::sparsity::DyadicOp>(definition);
         dyadic && dyadic.getColumns())
       return op.emitOpError("expected a set of states without columns of a hierarchy");
-    for (Value operand : definition->getOperands())
-      if (isa<SetType>(operand.getType()))
-        sets.insert(operand);
-  }
-  return success();
+    return success();
+  });
 }
 
 LogicalResult LinearReadOp::verify() {

@@ -59,6 +59,7 @@ inline Warp &warp() { return *running->all[threadIdx.x / 32]; }
 inline std::array<u32, 32> gather(u32 value) { return warp().collect(lane(), value); }
 
 inline u32 __ballot_sync(u32, bool vote) { return warp().ballot(lane(), vote); }
+inline bool __any_sync(u32 all, bool vote) { return __ballot_sync(all, vote) != 0; }
 /// What lane `from(lane)` hands in, word by word.
 template <typename T, typename From> T exchange(T value, From from) {
   u32 words[(sizeof(T) + 3) / 4] = {};

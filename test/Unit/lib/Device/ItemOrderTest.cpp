@@ -1,45 +1,24 @@
 //===- ItemOrderTest.cpp - which items come first, on threads --------------===//
 //
-// The threads that look for long items are threads here, and meet at a barrier. One warp of threads
-// then stands for the producers of all blocks, which share a counter.
+// A block of threads looks for long items; one warp then stands for the producers of all blocks,
+// which share a counter.
 //
 //===----------------------------------------------------------------------===//
 #include "lib/Device/SharedLayout.h"
 #include "lib/Support/Random.h"
-#include "test/Unit/lib/Device/Warp.h"
+#include "test/Unit/lib/Device/Block.h"
 
-#include <algorithm>
-#include <atomic>
-#include <barrier>
 #include <gtest/gtest.h>
-#include <memory>
 #include <numeric>
-#include <thread>
 
-namespace order_on_threads {
-typedef unsigned int u32;
-typedef unsigned long long u64;
-typedef long long i64;
-using std::max;
-using std::min;
-
-struct Place {
-  unsigned x = 0;
-};
-thread_local Place threadIdx, blockIdx;
+namespace {
+using namespace on_block;
+thread_local Place blockIdx;
 Place gridDim;
-
-template <class T> T atomicAdd(T *at, T value) { return std::atomic_ref(*at).fetch_add(value); }
-Warp *warp = nullptr;
-bool __any_sync(u32, bool vote) { return warp->ballot(threadIdx.x, vote) != 0; }
 std::atomic<int> meetings = 0;
 void namedBarrierSync(int, int) { ++meetings; }
 
-#define __device__
-#define __forceinline__ inline
 #include "lib/Device/ItemOrder.cuh"
-#undef __device__
-#undef __forceinline__
 
 constexpr int capacity = 64;
 
@@ -52,35 +31,23 @@ public:
   }
 
   void find() {
-    std::barrier<> meeting(finders);
-    std::vector<std::thread> threads;
-    for (int thread = 0; thread < finders; ++thread)
-      threads.emplace_back([&, thread] {
-        found->find(
-            thread, gridDim.x, static_cast<u32>(lengths.size()),
-            [&](u32 id) { return lengths[id]; }, [&] { meeting.arrive_and_wait(); });
-      });
-    for (std::thread &thread : threads)
-      thread.join();
+    launch(finders / 32, [&] {
+      found->find(
+          static_cast<int>(threadIdx.x), gridDim.x, static_cast<u32>(lengths.size()),
+          [&](u32 id) { return lengths[id]; }, __syncthreads);
+    });
   }
 
   /// The items in the order in which blocks take them, each block's first one left out. Blocks take
   /// in turns.
   std::vector<u32> takeAll() {
-    Warp meeting;
-    warp = &meeting;
     int counter = 0;
     std::vector<u32> taken;
-    std::vector<std::thread> lanes;
-    for (unsigned lane = 0; lane < 32; ++lane)
-      lanes.emplace_back([&, lane] {
-        threadIdx.x = lane;
-        std::vector<u32> mine = takeAs(lane, counter);
-        if (lane == 0)
-          taken = mine;
-      });
-    for (std::thread &lane : lanes)
-      lane.join();
+    launch(1, [&] {
+      std::vector<u32> mine = takeAs(counter);
+      if (lane() == 0)
+        taken = mine;
+    });
     return taken;
   }
 
@@ -97,10 +64,10 @@ public:
   LongItems<capacity> *found;
 
 private:
-  std::vector<u32> takeAs(unsigned lane, int &counter) const {
+  std::vector<u32> takeAs(int &counter) const {
     auto take = [&] {
-      u32 mine = lane == 0 ? static_cast<u32>(atomicAdd(&counter, 1)) : 0;
-      return i64(warp->collect(lane, mine)[0]) + gridDim.x;
+      int mine = lane() == 0 ? atomicAdd(&counter, 1) : 0;
+      return i64(__shfl_sync(~0u, mine, 0)) + gridDim.x;
     };
     std::vector<u32> taken;
     std::vector<i64> ids(gridDim.x);
@@ -123,9 +90,7 @@ private:
 
   std::vector<unsigned char> memory;
 };
-} // namespace order_on_threads
-
-using namespace order_on_threads;
+} // namespace
 
 TEST(ItemOrder, EqualItemsKeepTheirOrder) {
   OrderRun run(std::vector<u32>(500, 7), 8);
